@@ -1,0 +1,41 @@
+// Drives one server with one trace. Closed loop: `clients` requests always in flight. Poisson: at intended times.
+// The window opens when warm-up ends and closes when the trace has been handed out (closed loop) or at its end
+// (open loop); what is still in flight is drained and judged, its tokens inside the window count.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "load/metrics.h"
+#include "load/request_trace.h"
+
+namespace hyperloom {
+
+struct LoadSpec {
+  std::string url;                       // base URL
+  std::string model = "default";
+  std::vector<std::string> headers;
+  Traffic traffic;
+  int warmup_requests = 0;               // first requests of the trace that open no window (same shapes)
+  double request_timeout_s = 120;
+  double time_limit_s = 0;               // the window closes here at the latest, the rest is cut off; 0 = none
+  std::vector<Limit> limits;
+  bool temperature_zero = true;          // greedy, fixed seed
+  bool keep_text = true;
+};
+
+struct LoadProgress { double elapsed_s = 0; int done = 0, total = 0; double output_tok_s = 0; };
+
+struct LoadResult {
+  std::vector<RequestRecord> records;
+  LoadSummary summary;
+  double window_start_s = 0, window_end_s = 0;
+  double loop_delay_ms = 0;              // our own worst lateness
+  bool stopped = false;                  // by stop_flag
+};
+
+LoadResult run_load(const LoadSpec& spec, const RequestTrace& trace, const std::function<void(const LoadProgress&)>& progress = {},
+                    const volatile bool* stop_flag = nullptr);
+
+}  // namespace hyperloom

@@ -1,0 +1,57 @@
+// One request as it happened, folded from its stream. Times in seconds of CLOCK_MONOTONIC.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "net/sse.h"
+
+namespace hyperloom {
+
+enum class RequestState { Completed, Failed, TimedOut, CutOff };
+const char* name_of(RequestState state);
+
+struct TokenMark { double at_s; int tokens; };   // cumulative output tokens known at that moment
+
+struct RequestRecord {
+  int id = 0;
+  double intended_s = 0, sent_s = 0, first_byte_s = 0, first_token_s = 0, first_answer_s = 0, last_token_s = 0, end_s = 0;   // 0 = never
+  RequestState state = RequestState::CutOff;
+  std::string fail_kind, fail_text;              // error_event_in_stream, ended_without_finish, no_events, http_500, transport, ...
+  std::string finish_reason;
+  int http_status = 0;
+  int prompt_tokens = -1, output_tokens = -1;    // by usage; -1 = the server did not say
+  int counted_chunks = 0;                        // events that carried generated text of any kind
+  bool ended_by_done = false;
+  std::vector<TokenMark> marks;
+  std::string text, reasoning;
+
+  int tokens() const;                            // usage, else counted chunks
+  double ttft_s() const;                         // from the intended send time; < 0 = absent
+  double tpot_s() const;                         // (last token - first) / (tokens - 1); < 0 = absent
+  double e2e_s() const;
+  std::vector<double> itl_s() const;             // per token, by usage differences where the stream gives them
+};
+Json to_json_value(const RequestRecord& record);
+
+// Folds one response into its record. Owner: the load generator, one per request in flight.
+class StreamFold {
+ public:
+  StreamFold(RequestRecord& record, bool chat);
+  void on_bytes(std::string_view bytes, double now_s);
+  // `http_status` 0 and `transport_error` for a broken connection. Sets the final state.
+  void on_end(int http_status, const std::string& transport_error, double now_s);
+
+ private:
+  void on_event(const SseEvent& event);
+  RequestRecord& record_;
+  bool chat_;
+  double now_s_ = 0;
+  bool error_event_ = false;
+  std::string raw_;                              // head of a non-streamed body
+  SseParser parser_;
+};
+
+}  // namespace hyperloom

@@ -1,0 +1,27 @@
+// What will be asked, decided before anything runs: the same seed gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workload/workload.h"
+
+namespace hyperloom {
+
+struct PlannedRequest {
+  std::string prompt;
+  int max_tokens = 0;
+  double at_s = 0;                 // open loop: intended send time from the start of the leg; closed loop: 0
+};
+
+struct RequestTrace {
+  std::vector<PlannedRequest> requests;
+  std::string sha256;              // of the canonical bytes of all requests
+};
+
+// `tokens_per_word` corrects synthetic text by the server's own count (session probe). Dataset problems are
+// Error(BadInput) with file and byte offset; a truncated ShareGPT file yields the whole conversations before the cut.
+RequestTrace make_trace(const Traffic& traffic, uint64_t seed, int count, double tokens_per_word);
+
+}  // namespace hyperloom

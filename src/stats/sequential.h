@@ -1,0 +1,67 @@
+// "B is faster than A" from 3 to 10 pairs of boots: winsorised, pooled, group-sequential t-test.
+// Formulas and constants: docs/measurement.md (research: statistics.md section 1). Inputs here are natural-log
+// ratios (0.01 = 1 %); positive = B better.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hyperloom {
+
+double student_t_upper_tail(double t, double nu);        // P(T_nu > t)
+double student_t_upper_quantile(double p, double nu);    // t with P(T_nu > t) = p
+double normal_cdf(double z);
+double median(std::vector<double> values);
+
+// Noise of one pair difference, this session, this host. Values each have the variance of a pair difference.
+class NoisePool {
+ public:
+  void add_stock_legs(const std::vector<double>& log_values);      // df += L-1
+  void add_null_pairs(const std::vector<double>& differences);     // A/A; df += count
+  void add_comparison(const std::vector<double>& differences);     // after its verdict; n >= 2; df += n-1
+  double pair_sd() const;                                          // rms of the clamped values; 0 when empty
+  int df() const { return df_; }
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+  int df_ = 0;
+};
+
+enum class Verdict { Continue, Faster, NotUseful, Unresolvable };
+const char* name_of(Verdict verdict);                    // "continue", "faster", "not_useful", "unresolvable"
+
+struct TestPlan {
+  double alpha_k = 0.0025;        // alpha of the session / declared comparisons
+  int max_pairs = 10, min_pairs = 3;
+  double useful_gain = 0.005;     // log ratio
+  double futility = 0.05;         // stop when the chance to keep falls below
+  double clip = 3.0;
+  int df_cap = 8;
+};
+
+struct Look {
+  int n = 0;
+  double clip_limit = 0, s = 0, nu = 0, mean = 0, raw = 0, p = 1, bound = 0, chance = 0, upper = 0;
+  double s_own_over_pool = 0;     // above 2 with n >= 4 the look decided by its own t
+  Verdict verdict = Verdict::Continue;
+};
+
+Look look(const NoisePool& pool, const std::vector<double>& differences, const TestPlan& plan);
+
+// One-sided non-inferiority on the pairs of a kept comparison: passes when the mean of `worse` (log ratio, + =
+// worse) is proven below `margin` by the rising boundary (section 8).
+struct GuardResult { bool pass = false; double mean = 0, p = 1, bound = 0; };
+GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin, int max_pairs = 10);
+
+// Own-t interval of fresh pairs: no clamp, no pool.
+struct Interval { double mean = 0, low = 0, high = 0, sd = 0; int n = 0; };
+Interval claim_interval(const std::vector<double>& differences, double level = 0.95);
+
+// Pairs needed to resolve `gain` with about 97 % power within the cap, or 0 when 10 do not do; from pair sd.
+int pairs_needed(double gain, double pair_sd);
+
+// ABBA or BAAB blocks of two pairs by a coin drawn from (seed, comparison, block). True = A first.
+bool a_goes_first(const std::string& seed, const std::string& comparison, int pair_index);
+
+}  // namespace hyperloom
