@@ -1,0 +1,113 @@
+// What a session knows: the fold of its journal. Value type; phases read it, reports draw it, nothing else is truth.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "journal/journal.h"
+#include "state/events.h"
+#include "workload/workload.h"
+
+namespace hyperloom {
+
+struct LegRecord {
+  LegPlan plan;
+  ProcessHandle handle;                      // of the server, once launched
+  int port = 0;
+  std::optional<LegDone> done;
+  std::string void_reason;                   // non-empty = void
+  bool open() const { return !done && void_reason.empty(); }
+  bool good() const { return done && done->result; }
+};
+
+struct Comparison {
+  Intent intent;                             // kind compare: a, b, proposal
+  std::vector<PairDone> pairs;
+  std::optional<Decided> decided;
+  std::optional<QualityDone> quality;
+  std::optional<CriticVerdict> critic;
+  std::vector<double> log_ratios() const;
+};
+
+enum class ProposalStatus { Waiting, Refused, Screened, Comparing, Kept, Reverted };
+struct Proposal {
+  Intent intent;
+  ProposalStatus status = ProposalStatus::Waiting;
+  std::optional<Refused> refused;
+  std::optional<double> screened_log;        // against the round's control legs
+  std::string comparison;                    // the latest
+  std::optional<Reverted> reverted;
+};
+
+// One row of the report's table.
+struct Stage {
+  std::string id, name, kind;                // kind: stock | enablement | warm_replay | framework | kernel | final
+  Change change;
+  std::string parent, comparison;
+  bool kept = false;
+};
+
+struct SweepPoint {
+  std::string id;                            // "c8-p128-o64"
+  int clients = 0, prompt_tokens = 0, output_tokens = 0;
+  std::vector<double> stock, best;           // objective values of legs
+};
+
+struct SessionState {
+  std::string session;
+  Workload workload;
+  std::string workload_sha256, alpha_plan, opened_wall;
+  std::string phase = "prelude";             // prelude | framework | kernel | sweep | close
+  int cycle = 1;
+  std::vector<PhaseEntered> phases;
+  std::vector<double> phase_at_s;            // spent_s when each was entered
+
+  std::optional<ProbeEvent> probe;
+  std::vector<BuildEvent> builds;
+  std::vector<MadeEvent> made;
+  std::vector<LegRecord> legs;
+  std::map<std::string, size_t> leg_index;
+
+  std::string stock_build;                   // recipe id, once enabled
+  bool enablement_needed = false;            // the first build did not answer
+  double tokens_per_word = 1.3;
+  Candidate incumbent;                       // starts as stock
+  std::vector<Change> kept_items;            // in order of adoption
+  std::vector<Proposal> proposals;
+  std::vector<Comparison> comparisons;       // all, in order; index by id
+  std::vector<Stage> stages;
+  std::vector<SweepPoint> sweep;
+  std::vector<ProfileNote> profiles;         // of stock, of best
+  std::vector<Intent> alerts;
+  std::vector<RecipeWritten> recipes;
+  NoisePool pool;
+  bool replay_looked_up = false;
+  bool kernel_asked = false;
+
+  std::vector<PairDone> final_pairs;         // fresh, stock against full stack
+  std::map<std::string, std::vector<PairDone>> ablation;   // knob -> full stack against full stack without it
+  std::optional<Closed> closed;
+  std::string stop_request;                  // from session.stopped: user_stop | user_close
+  double spent_s = 0;                        // charged to the budget: what finished steps cost, since the first answer
+  double measuring_s = 0, building_s = 0, unbudgeted_s = 0;
+  int voids = 0, voids_in_a_row = 0;
+  double first_gain_at_s = -1;               // spent_s at the first keep
+  int resumes = 0;
+
+  const LegRecord* leg(const std::string& id) const;
+  const Comparison* comparison(const std::string& id) const;
+  const Proposal* proposal(const std::string& id) const;
+  const BuildEvent* build(const std::string& recipe) const;
+  const MadeEvent* made_for(const Candidate& candidate) const;
+  std::vector<const LegRecord*> good_legs(const std::string& purpose) const;
+  double best_stock_value() const;           // geometric mean of good stock legs
+  double left_s() const { return workload.time_s - spent_s; }
+};
+
+// Folds one entry. Unknown `x-` types are skipped.
+void apply(SessionState& state, const Entry& entry);
+SessionState fold(const std::vector<Entry>& entries);
+
+}  // namespace hyperloom
