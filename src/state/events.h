@@ -35,6 +35,16 @@ struct BuildEvent {
   std::vector<std::string> help_flags;       // of the built server
 };
 
+// probe {what: "enabled"}: the session's stock, decided by the ladder.
+struct Enabled {
+  std::string build;                         // recipe id, or "command"
+  Candidate stock;                           // empty, or the flags that the ladder had to add
+  bool climbed = false;                      // the first build did not answer
+  std::vector<std::string> rungs;            // what was tried, one line each
+  double tokens_per_word = 1.3;
+  int leg_requests = 0, warmup_requests = 0; // of a full leg
+};
+
 // candidate.made: requantized weights and the like.
 struct MadeEvent {
   Candidate candidate;
@@ -47,6 +57,7 @@ struct MadeEvent {
 // leg.started: the intent, journalled before the launch.
 struct LegPlan {
   std::string id;                            // "L17"
+  std::string why;                           // for people
   std::string purpose;                       // enable | stock | screen | pair | final | ablation | sweep | profile
   std::string group;                         // comparison, screening round, or sweep point
   std::string arm;                           // a (incumbent or stock) | b
@@ -107,6 +118,7 @@ struct Stopped { std::string reason; };      // session.stopped: user_stop, user
 
 void to_json(Json&, const ProbeEvent&);      void from_json(const Json&, ProbeEvent&);
 void to_json(Json&, const BuildEvent&);      void from_json(const Json&, BuildEvent&);
+void to_json(Json&, const Enabled&);         void from_json(const Json&, Enabled&);
 void to_json(Json&, const MadeEvent&);       void from_json(const Json&, MadeEvent&);
 void to_json(Json&, const LegPlan&);         void from_json(const Json&, LegPlan&);
 void to_json(Json&, const LegDone&);         void from_json(const Json&, LegDone&);
@@ -123,6 +135,7 @@ void to_json(Json&, const PhaseEntered&);    void from_json(const Json&, PhaseEn
 void to_json(Json&, const ProfileNote&);     void from_json(const Json&, ProfileNote&);
 void to_json(Json&, const RecipeWritten&);   void from_json(const Json&, RecipeWritten&);
 void to_json(Json&, const Closed&);          void from_json(const Json&, Closed&);
+void to_json(Json&, const Stopped&);         void from_json(const Json&, Stopped&);
 void to_json(Json&, const ModelFacts&);      void from_json(const Json&, ModelFacts&);
 void to_json(Json&, const Failure&);         void from_json(const Json&, Failure&);
 void to_json(Json&, const Look&);            void from_json(const Json&, Look&);
