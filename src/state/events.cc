@@ -10,6 +10,7 @@ namespace hyperloom {
 template <class Visit, Is<LegPlan> E>
 void fields(Visit& visit, E& e) {
   visit.must("id", e.id);
+  visit("why", e.why);
   visit.must("purpose", e.purpose);
   visit("group", e.group);
   visit("arm", e.arm);
@@ -159,7 +160,8 @@ void from_json(const Json& json, Look& look) {
   read_event(json, "look", look);
   std::string name = name_of(look.verdict);
   FieldReader(json, "look")("verdict", name);
-  for (const Verdict verdict : {Verdict::Continue, Verdict::Faster, Verdict::NotUseful, Verdict::Unresolvable}) {
+  for (const Verdict verdict :
+       {Verdict::Continue, Verdict::Faster, Verdict::NotUseful, Verdict::Unresolvable}) {
     if (name == name_of(verdict)) {
       look.verdict = verdict;
       return;
@@ -175,7 +177,7 @@ void from_json(const Json& json, LegDone& done) {
   read_event(json, "leg.done", done);
   if (done.result.has_value() == done.failure.has_value()) {
     throw bad_input("journal entry body leg.done " + done.id + ": needs either `result` or `failure`",
-                    "the journal was written by another program or version; read it with the hyperloom that wrote it");
+                    "read the journal with the hyperloom that wrote it");
   }
 }
 

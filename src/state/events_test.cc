@@ -102,8 +102,8 @@ TEST(Events, LegPlanLeavesOutWhatIsAbsent) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
   EXPECT_EQ(json.get<LegPlan>().pair, -1);
-  plan = LegPlan{"L2", "pair", "C1", "b", 0, 2, with_slots(), "native", ~uint64_t{0}, 40, 8, 4, 128, 64};
-  EXPECT_EQ(Json(plan).size(), 14u);
+  plan = LegPlan{"L2", "why", "pair", "C1", "b", 0, 2, with_slots(), "native", ~uint64_t{0}, 40, 8, 4, 128, 64};
+  EXPECT_EQ(Json(plan).size(), 15u);
   EXPECT_EQ(Json(plan).get<LegPlan>().seed, ~uint64_t{0});
   EXPECT_EQ(Json(plan).get<LegPlan>().pair, 0);
   expect_round_trip(plan);
@@ -115,7 +115,8 @@ TEST(Events, DecisionsKeepTheirEvidence) {
   EXPECT_EQ(json.at("verdict"), "faster");
   EXPECT_EQ(json.get<Look>().verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(json.get<Look>().s_own_over_pool, 1.5);
-  expect_round_trip(Decided{"C1", "faster", "p below the bound", some_look(), {"ttft p95: proven within margin"}});
+  expect_round_trip(
+      Decided{"C1", "faster", "p below the bound", some_look(), {"ttft p95: proven within margin"}});
   expect_round_trip(PairDone{"C1", "L1", "L2", 3, -0.25});
   expect_round_trip(CriticVerdict{"C1", true, "signed", "recomputed", 0.3});
 }
@@ -174,6 +175,9 @@ TEST(Events, TheRestRoundTrips) {
   expect_round_trip(RecipeWritten{"k", "proven", true, 3});
   expect_round_trip(Closed{"improved", "budget", true});
   expect_round_trip(Stopped{"user_stop"});
+  const Enabled enabled{"portable", with_slots(), true, {"native: SIGILL", "portable: answered"}, 1.4, 48, 8};
+  EXPECT_EQ(Json(enabled).size(), 7u);
+  expect_round_trip(enabled);
   expect_round_trip(MadeEvent{with_slots(), true, "", "/m.gguf", 10, 2.5});
   EXPECT_EQ(Json(Closed{"improved", "budget", true}).get<Closed>().stop_reason, "budget");
 }

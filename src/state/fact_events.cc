@@ -65,6 +65,17 @@ void fields(Visit& visit, E& e) {
   visit("cost_s", e.cost_s);
 }
 
+template <class Visit, Is<Enabled> E>
+void fields(Visit& visit, E& e) {
+  visit.must("build", e.build);
+  visit("stock", e.stock);
+  visit("climbed", e.climbed);
+  visit("rungs", e.rungs);
+  visit("tokens_per_word", e.tokens_per_word);
+  visit("leg_requests", e.leg_requests);
+  visit("warmup_requests", e.warmup_requests);
+}
+
 template <class Visit, Is<MadeEvent> E>
 void fields(Visit& visit, E& e) {
   visit.must("candidate", e.candidate);
@@ -95,6 +106,7 @@ HYPERLOOM_EVENT(ModelFacts, "model")
 HYPERLOOM_EVENT(Failure, "failure")
 HYPERLOOM_EVENT(ProbeEvent, "probe")
 HYPERLOOM_EVENT(BuildEvent, "build.done")
+HYPERLOOM_EVENT(Enabled, "probe (enabled)")
 HYPERLOOM_EVENT(MadeEvent, "candidate.made")
 HYPERLOOM_EVENT(ProfileNote, "probe (profile)")
 HYPERLOOM_EVENT(RecipeWritten, "recipe.written")
