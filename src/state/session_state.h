@@ -19,7 +19,8 @@ struct LegRecord {
   std::optional<LegDone> done;
   std::string void_reason;                   // non-empty = void
   bool open() const { return !done && void_reason.empty(); }
-  bool good() const { return done && done->result; }
+  bool good() const { return done && done->result && void_reason.empty(); }
+  bool failed() const { return done && done->failure && void_reason.empty(); }
 };
 
 struct Comparison {
@@ -70,10 +71,9 @@ struct SessionState {
   std::vector<LegRecord> legs;
   std::map<std::string, size_t> leg_index;
 
-  std::string stock_build;                   // recipe id, once enabled
-  bool enablement_needed = false;            // the first build did not answer
-  double tokens_per_word = 1.3;
-  Candidate incumbent;                       // starts as stock
+  std::optional<Enabled> enabled;            // which build and flags are stock
+  bool noise_known = false;
+  Candidate incumbent;                       // starts as enabled->stock
   std::vector<Change> kept_items;            // in order of adoption
   std::vector<Proposal> proposals;
   std::vector<Comparison> comparisons;       // all, in order; index by id
@@ -81,13 +81,17 @@ struct SessionState {
   std::vector<SweepPoint> sweep;
   std::vector<ProfileNote> profiles;         // of stock, of best
   std::vector<Intent> alerts;
-  std::vector<RecipeWritten> recipes;
+  std::optional<RecipeWritten> recipe;
+  std::vector<std::string> notices;          // recipe database set aside, torn tail, no perf, ...
   NoisePool pool;
   bool replay_looked_up = false;
   bool kernel_asked = false;
 
   std::vector<PairDone> final_pairs;         // fresh, stock against full stack
   std::map<std::string, std::vector<PairDone>> ablation;   // knob -> full stack against full stack without it
+  std::string swept;                         // incumbent's id at the last sweep
+  std::vector<std::string> cycle_ends;       // reason of each cycle's end
+  int keeps_this_cycle = 0;
   std::optional<Closed> closed;
   std::string stop_request;                  // from session.stopped: user_stop | user_close
   double spent_s = 0;                        // charged to the budget: what finished steps cost, since the first answer
@@ -102,7 +106,7 @@ struct SessionState {
   const BuildEvent* build(const std::string& recipe) const;
   const MadeEvent* made_for(const Candidate& candidate) const;
   std::vector<const LegRecord*> good_legs(const std::string& purpose) const;
-  double best_stock_value() const;           // geometric mean of good stock legs
+  double stock_value() const;                // geometric mean of good stock legs; 0 when none
   double left_s() const { return workload.time_s - spent_s; }
 };
 
