@@ -20,6 +20,8 @@ class NoisePool {
   void add_null_pairs(const std::vector<double>& differences);     // A/A; df += count
   void add_comparison(const std::vector<double>& differences);     // after its verdict; n >= 2; df += n-1
   double pair_sd() const;                                          // rms of the clamped values; 0 when empty
+  // Clamp for pool and candidate alike: clip robust standard deviations, at least 0.15 %.
+  double clip_limit(double clip = 3.0) const;
   int df() const { return df_; }
   const std::vector<double>& values() const { return values_; }
 
@@ -47,6 +49,8 @@ struct Look {
   Verdict verdict = Verdict::Continue;
 };
 
+// The decision after pair n. Error(Internal) when the pool has no df, a difference is not finite, or n is over the
+// plan's cap: each would void the false-keep rate.
 Look look(const NoisePool& pool, const std::vector<double>& differences, const TestPlan& plan);
 
 // One-sided non-inferiority on the pairs of a kept comparison: passes when the mean of `worse` (log ratio, + =
@@ -54,11 +58,12 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
 struct GuardResult { bool pass = false; double mean = 0, p = 1, bound = 0; };
 GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin, int max_pairs = 10);
 
-// Own-t interval of fresh pairs: no clamp, no pool.
+// Own-t interval of fresh pairs: no clamp, no pool. Error(Internal) below 2 pairs.
 struct Interval { double mean = 0, low = 0, high = 0, sd = 0; int n = 0; };
 Interval claim_interval(const std::vector<double>& differences, double level = 0.95);
 
-// Pairs needed to resolve `gain` with about 97 % power within the cap, or 0 when 10 do not do; from pair sd.
+// Pairs after which 97 % of comparisons with a true effect of `gain` (log ratio) have ended in a keep, or 0 when the
+// cap of 10 does not do (a gain below 2 pair sd). `bench_simulate_aa --power` prints the table behind it.
 int pairs_needed(double gain, double pair_sd);
 
 // ABBA or BAAB blocks of two pairs by a coin drawn from (seed, comparison, block). True = A first.
