@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -14,6 +15,8 @@ using Facts = std::map<std::string, Value>;
 
 bool holds(const std::string& expression, const Facts& facts);                      // "" holds; Error(BadInput) on syntax
 std::optional<Value> evaluate(const std::string& expression, const Facts& facts);   // nothing when a name is missing
+std::set<std::string> names_in(const std::string& expression);                      // Error(BadInput) on syntax
 std::string text_of(const Value& value);                                            // 8 not 8.0
+Value value_of(const std::string& text);                                            // "8" is the number 8, "on" a string
 
 }  // namespace hyperloom

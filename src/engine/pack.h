@@ -29,6 +29,10 @@ struct Knob {
   int expert_rank = 100;                 // known good moves first
   std::string see;                       // where the knowledge comes from
   std::string help_name;                 // what `--help` must show for the knob to exist here; default: name
+  std::vector<std::string> aliases;      // other spellings in a user's argv ("--parallel")
+  std::map<std::string, std::string> companions;  // flag -> expression, set along with this knob unless it is 0 or missing
+  int line = 0;                          // in pack.yaml, for messages
+  bool has_stock() const { return !stock.empty() && stock != "probe"; }
 };
 
 struct BuildRecipe {                     // one way to make the engine from its source
@@ -41,8 +45,11 @@ struct BuildRecipe {                     // one way to make the engine from its 
 };
 
 struct FailurePattern {
-  std::string id, phase, match, unless;  // regexes on cleaned lines
-  std::string failure_class;             // illegal_instruction, missing_library, out_of_memory, port_in_use, bad_flag, bad_model, ...
+  // Regexes on cleaned lines; a `match` with \n looks at up to 4 lines from there on. `unless` looks at the same text.
+  std::string id, phase, match, unless;
+  // illegal_instruction, missing_library, out_of_memory, port_in_use, bad_flag, bad_model, ...; "wrapper" and "benign"
+  // are no failures: such lines are never the cause.
+  std::string failure_class;
   std::string first_move;                // words for the report
   std::string rung;                      // flags | patch | checkout | rebuild | none
 };
