@@ -19,6 +19,7 @@ struct ChildSpec {
   std::filesystem::path cwd;                       // empty = ours
   std::filesystem::path output;                    // stdout and stderr, appended; empty = /dev/null
   uint64_t memory_limit_bytes = 0;                 // RLIMIT_AS; 0 = none
+  int output_fd = -1;                              // instead of `output`: a descriptor of ours; not closed
 };
 
 struct ExitStatus {
@@ -42,7 +43,11 @@ struct ProcessHandle {
 // that slow Python engines' boot (PYTHONDONTWRITEBYTECODE).
 std::map<std::string, std::string> clean_environment();
 
-// Owner: whoever spawned it. Destruction kills the whole group and waits.
+// Owner: whoever spawned it; one thread uses it at a time. Destruction kills the whole family and waits.
+// The family: the child, its session and process group, its cgroup, its descendants, and every process that
+// carries its HYPERLOOM_FAMILY variable, whatever it did to get away. The child is only reaped by stop() or
+// the destructor, so its pid, group and session cannot come to mean somebody else while we hold it. It dies
+// with us (PDEATHSIG), however we die; what it started may outlive us: see kill_left_over.
 class Child {
  public:
   static std::unique_ptr<Child> spawn(const ChildSpec& spec);   // Error(BadInput) names argv[0] when exec fails
@@ -53,7 +58,8 @@ class Child {
   int pidfd() const;                                  // readable once it has ended
   std::optional<ExitStatus> poll();                   // without waiting
   std::optional<ExitStatus> wait(double seconds);     // nothing when it still runs
-  // SIGTERM, `grace_s`, then SIGKILL to the group and the cgroup; reaps descendants. `forced` = KILL was needed.
+  // SIGTERM to the group, `grace_s`, then SIGKILL to all the family until nobody is left (10 s at most); reaps.
+  // `forced` = somebody needed the KILL; `children_gone` = nobody is left. Again: the same answer.
   struct Stopped { ExitStatus status; bool forced = false; bool children_gone = true; };
   Stopped stop(double grace_s, int signal = 15);
   // Pids of the group and its descendants now alive.
