@@ -36,20 +36,32 @@ struct RequestRecord {
 };
 Json to_json_value(const RequestRecord& record);
 
-// Folds one response into its record. Owner: the load generator, one per request in flight.
+// Folds one response, streamed or one plain JSON body, into its record. Owner: the load generator, one per
+// request in flight. A plain body has an end but no first token: TTFT and TPOT stay absent.
 class StreamFold {
  public:
   StreamFold(RequestRecord& record, bool chat);
+  StreamFold(const StreamFold&) = delete;        // its parser calls back into it
   void on_bytes(std::string_view bytes, double now_s);
   // `http_status` 0 and `transport_error` for a broken connection. Sets the final state.
   void on_end(int http_status, const std::string& transport_error, double now_s);
 
  private:
   void on_event(const SseEvent& event);
+  void fold_answer(const Json& answer, bool plain);
+  bool fold_choice(const Json& choice);          // whether it carried generated text of any kind
+  void add_mark(const Json& answer);
+  void fold_plain_body();
+  void spread_marks();
+  void judge(int http_status, const std::string& transport_error);
+  void fail(const std::string& kind, const std::string& text);
+
   RequestRecord& record_;
   bool chat_;
   double now_s_ = 0;
-  bool error_event_ = false;
+  bool error_event_ = false, bad_event_ = false, ending_ = false;
+  int answers_ = 0;                              // JSON objects understood
+  int marks_by_usage_ = 0;
   std::string raw_;                              // head of a non-streamed body
   SseParser parser_;
 };

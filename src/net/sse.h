@@ -23,6 +23,8 @@ class SseParser {
   std::string partial_;
   SseEvent current_;
   bool have_data_ = false, last_was_cr_ = false, overflowed_ = false;
+  bool first_line_ = true;               // it may start with a byte order mark
+  bool skipping_ = false;                // the rest of an event that was too long
 };
 
 }  // namespace hyperloom

@@ -1,0 +1,278 @@
+#include "load/generator.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "load/request_body.h"
+#include "net/http.h"
+#include "os/event_loop.h"
+
+namespace hyperloom {
+
+namespace {
+
+constexpr double kTickSeconds = 0.05;
+constexpr double kProgressSeconds = 0.5;
+constexpr int kHopeless = 20;   // so many failures in a row past `clients`: the server is gone
+
+double thread_cpu_s() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// One run over one server. Everything happens on the thread that calls run().
+class LoadRun {
+ public:
+  LoadRun(const LoadSpec& spec, const RequestTrace& trace,
+          const std::function<void(const LoadProgress&)>& progress, const volatile bool* stop_flag)
+      : spec_(spec), trace_(trace), progress_(progress), stop_flag_(stop_flag), http_(loop_),
+        url_(endpoint_url(spec.url, spec.traffic.api)), closed_(spec.traffic.kind == Traffic::Kind::Closed),
+        flights_(trace.requests.size()), warming_(spec.warmup_requests) {}
+
+  LoadResult run();
+
+ private:
+  struct Flight {
+    RequestRecord record;
+    std::unique_ptr<StreamFold> fold;
+    std::optional<HttpClient::Call> call;     // set = in flight
+    std::optional<EventLoop::TimerId> timeout;
+  };
+
+  void begin();
+  void fill();                                // closed loop: keeps all clients busy
+  void send_due();                            // open loop: whatever is due now, then a timer for the next
+  void send(double intended_s);
+  void end(size_t index);                     // a flight has landed, whatever its state
+  void abort(Flight& flight, RequestState state, const std::string& kind, double now);
+  void cut_off_all();
+  void stop_sending() { all_sent_ = true; }
+  void close_window(double now);
+  void tick();
+  void report_progress(double now);
+  LoadResult result();
+  void warn(LoadResult& result, double elapsed_s, double cpu_s) const;
+
+  const LoadSpec& spec_;
+  const RequestTrace& trace_;
+  const std::function<void(const LoadProgress&)>& progress_;
+  const volatile bool* stop_flag_;
+  EventLoop loop_;
+  HttpClient http_;
+  const std::string url_;
+  const bool closed_;
+  std::vector<Flight> flights_;               // by place in the trace; never resized, folds point into it
+  size_t next_ = 0;
+  int in_flight_ = 0, done_ = 0, warming_ = 0, failures_in_a_row_ = 0;
+  double begun_s_ = 0, last_progress_s_ = 0;
+  std::optional<double> opened_s_, closed_s_;
+  bool all_sent_ = false, hopeless_ = false, stopped_ = false;
+  bool only_drain_ = false;
+};
+
+LoadResult LoadRun::run() {
+  const double cpu_before = thread_cpu_s();
+  loop_.after(0, [this] { begin(); });
+  loop_.after(kTickSeconds, [this] { tick(); });
+  loop_.run();
+  const double now = EventLoop::now_s();
+  LoadResult done = result();
+  warn(done, now - begun_s_, thread_cpu_s() - cpu_before);
+  return done;
+}
+
+void LoadRun::begin() {
+  begun_s_ = last_progress_s_ = EventLoop::now_s();
+  if (closed_) {
+    if (warming_ == 0) opened_s_ = begun_s_;
+    fill();
+  } else {
+    const std::vector<PlannedRequest>& requests = trace_.requests;
+    opened_s_ = begun_s_ + requests[static_cast<size_t>(spec_.warmup_requests)].at_s;
+    send_due();
+  }
+}
+
+void LoadRun::fill() {
+  while (!all_sent_ && in_flight_ < spec_.traffic.clients) send(EventLoop::now_s());
+  if (in_flight_ < spec_.traffic.clients) close_window(EventLoop::now_s());
+}
+
+void LoadRun::send_due() {
+  while (!all_sent_) {
+    const double due = begun_s_ + trace_.requests[next_].at_s;
+    const double wait = due - EventLoop::now_s();
+    if (wait > 0) {
+      loop_.after(wait, [this] { send_due(); });
+      return;
+    }
+    send(due);
+    if (all_sent_) close_window(due);
+  }
+}
+
+void LoadRun::send(double intended_s) {
+  const size_t index = next_++;
+  if (next_ == flights_.size()) stop_sending();
+  const PlannedRequest& planned = trace_.requests[index];
+  Flight& flight = flights_[index];
+  flight.record.id = static_cast<int>(index);
+  flight.record.intended_s = intended_s;
+  flight.fold = std::make_unique<StreamFold>(flight.record, spec_.traffic.api == Traffic::Api::Chat);
+
+  HttpRequest request;
+  request.method = "POST";
+  request.url = url_;
+  request.headers = spec_.headers;
+  request.body = request_body(spec_, planned);
+  request.timeout_s = 0;   // ours is below: a timeout is a state, not a transport failure
+  ++in_flight_;
+  flight.record.sent_s = EventLoop::now_s();
+  flight.call = http_.start(
+      request, {[&flight](std::string_view bytes, double now) { flight.fold->on_bytes(bytes, now); },
+                [this, &flight, index](const HttpResponse& response, double now) {
+                  flight.fold->on_end(response.status, response.error, now);
+                  end(index);
+                }});
+  if (spec_.request_timeout_s > 0) {
+    flight.timeout = loop_.after(spec_.request_timeout_s, [this, &flight, index] {
+      flight.timeout.reset();
+      abort(flight, RequestState::TimedOut, "timeout", EventLoop::now_s());
+      end(index);
+    });
+  }
+}
+
+void LoadRun::abort(Flight& flight, RequestState state, const std::string& kind, double now) {
+  http_.cancel(*flight.call);
+  flight.record.state = state;
+  flight.record.fail_kind = kind;
+  flight.record.end_s = now;
+}
+
+void LoadRun::end(size_t index) {
+  Flight& flight = flights_[index];
+  flight.call.reset();
+  if (flight.timeout) loop_.cancel(*flight.timeout);
+  flight.timeout.reset();
+  --in_flight_;
+  ++done_;
+  const bool completed = flight.record.state == RequestState::Completed;
+  failures_in_a_row_ = completed ? 0 : failures_in_a_row_ + 1;
+  if (failures_in_a_row_ >= spec_.traffic.clients + kHopeless && !all_sent_) {
+    hopeless_ = true;
+    stop_sending();
+  }
+  if (closed_ && index < static_cast<size_t>(spec_.warmup_requests) && --warming_ == 0) {
+    opened_s_ = flight.record.end_s;
+  }
+  if (closed_) fill();
+  if (in_flight_ == 0 && all_sent_) {
+    close_window(EventLoop::now_s());
+    loop_.stop();
+  }
+}
+
+void LoadRun::close_window(double now) {
+  // A trace so short that it is all handed out before warm-up has ended keeps its window open to the end.
+  if ((!opened_s_ || only_drain_) && in_flight_ > 0) {
+    only_drain_ = true;
+    return;
+  }
+  if (!closed_s_) closed_s_ = now;
+}
+
+void LoadRun::cut_off_all() {
+  const double now = EventLoop::now_s();
+  stop_sending();
+  close_window(now);
+  for (Flight& flight : flights_) {
+    if (!flight.call) continue;
+    abort(flight, RequestState::CutOff, "", now);
+    flight.call.reset();
+  }
+  if (!closed_s_) closed_s_ = now;
+  loop_.stop();
+}
+
+void LoadRun::tick() {
+  const double now = EventLoop::now_s();
+  stopped_ = stop_flag_ && *stop_flag_;
+  if (stopped_ || (spec_.time_limit_s > 0 && now - begun_s_ >= spec_.time_limit_s)) return cut_off_all();
+  if (progress_ && now - last_progress_s_ >= kProgressSeconds) report_progress(now);
+  loop_.after(kTickSeconds, [this] { tick(); });
+}
+
+void LoadRun::report_progress(double now) {
+  last_progress_s_ = now;
+  LoadProgress progress;
+  progress.elapsed_s = now - begun_s_;
+  progress.done = done_;
+  progress.total = static_cast<int>(flights_.size());
+  double tokens = 0;
+  for (size_t i = 0; i < next_; ++i) tokens += flights_[i].record.tokens();
+  progress.output_tok_s = tokens / progress.elapsed_s;
+  progress_(progress);
+}
+
+LoadResult LoadRun::result() {
+  LoadResult result;
+  for (size_t i = 0; i < next_; ++i) result.records.push_back(std::move(flights_[i].record));
+  result.window_end_s = closed_s_.value_or(EventLoop::now_s());
+  result.window_start_s = std::min(opened_s_.value_or(result.window_end_s), result.window_end_s);
+  result.summary = summarise(result.records, result.window_start_s, result.window_end_s, spec_.limits);
+  result.loop_delay_ms = loop_.worst_delay_s() * 1e3;
+  result.stopped = stopped_;
+  if (!spec_.keep_text) {
+    for (RequestRecord& record : result.records) record.text.clear(), record.reasoning.clear();
+  }
+  return result;
+}
+
+void LoadRun::warn(LoadResult& result, double elapsed_s, double cpu_s) const {
+  std::vector<std::string>& warnings = result.summary.warnings;
+  auto ms = [](double value) { return std::to_string(static_cast<long>(value)) + " ms"; };
+  if (result.loop_delay_ms > std::max(50.0, 0.25 * result.summary.ttft_ms.p50)) {
+    warnings.push_back("client was the bottleneck: its own timers were up to " + ms(result.loop_delay_ms) +
+                       " late");
+  }
+  if (elapsed_s > 0.5 && cpu_s > 0.8 * elapsed_s) {
+    warnings.push_back("client was the bottleneck: it kept one core busy");
+  }
+  if (hopeless_) {
+    warnings.push_back("gave up early: " + std::to_string(failures_in_a_row_) + " requests failed in a row");
+  }
+  if (result.summary.window_s <= 0 || only_drain_) {
+    warnings.push_back("too short: no time at full load after warm-up; ask for more requests");
+  }
+}
+
+void check(const LoadSpec& spec, const RequestTrace& trace) {
+  const std::string count = std::to_string(trace.requests.size());
+  if (trace.requests.empty()) throw bad_input("the request trace is empty", "ask for at least 1 request");
+  if (spec.warmup_requests < 0 || static_cast<size_t>(spec.warmup_requests) >= trace.requests.size()) {
+    throw bad_input(std::to_string(spec.warmup_requests) + " warm-up requests of a trace of " + count,
+                    "the trace must hold more requests than warm-up takes");
+  }
+  if (spec.traffic.kind == Traffic::Kind::Closed && spec.traffic.clients < 1) {
+    throw bad_input("traffic.clients is " + std::to_string(spec.traffic.clients), "state clients: 1 or more");
+  }
+}
+
+}  // namespace
+
+LoadResult run_load(const LoadSpec& spec, const RequestTrace& trace,
+                    const std::function<void(const LoadProgress&)>& progress,
+                    const volatile bool* stop_flag) {
+  check(spec, trace);
+  LoadRun run(spec, trace, progress, stop_flag);
+  return run.run();
+}
+
+}  // namespace hyperloom

@@ -1,0 +1,34 @@
+#include "load/request_body.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace hyperloom {
+
+std::string endpoint_url(const std::string& base_url, Traffic::Api api) {
+  std::string url = base_url;
+  while (ends_with(url, "/")) url.pop_back();
+  if (!ends_with(url, "/v1")) url += "/v1";
+  return url + (api == Traffic::Api::Chat ? "/chat/completions" : "/completions");
+}
+
+std::string request_body(const LoadSpec& spec, const PlannedRequest& planned) {
+  Json body = {{"model", spec.model},
+               {"max_tokens", planned.max_tokens},
+               {"stream", true},
+               {"stream_options", {{"include_usage", true}}}};
+  if (spec.traffic.api == Traffic::Api::Chat) {
+    body["messages"] = Json::array({{{"role", "user"}, {"content", planned.prompt}}});
+  } else {
+    body["prompt"] = planned.prompt;
+  }
+  if (spec.temperature_zero) {
+    body["temperature"] = 0;
+    body["seed"] = spec.traffic.seed & 0x7fffffff;   // engines take 31 to 64 bits
+  }
+  if (spec.traffic.ignore_eos) body["ignore_eos"] = true;
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);   // a dataset may hold broken UTF-8
+}
+
+}  // namespace hyperloom

@@ -1,0 +1,136 @@
+#include "load/request_trace.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "load/common_words.h"
+#include "load/dataset.h"
+#include "load/random.h"
+
+namespace hyperloom {
+
+namespace {
+
+constexpr size_t kWords = std::size(kCommonWords);
+constexpr double kDefaultTokensPerWord = 1.15;   // of this vocabulary with its full stops, most tokenizers
+
+// Log-normal by mean and coefficient of variation, at least 1.
+int draw_length(const Spread& spread, Random& random) {
+  if (spread.cv <= 0) return std::max(1, static_cast<int>(std::lround(spread.mean)));
+  const double variance = std::log1p(spread.cv * spread.cv);
+  const double mu = std::log(spread.mean) - variance / 2;
+  const double value = std::exp(mu + std::sqrt(variance) * random.normal());
+  return std::max(1, static_cast<int>(std::lround(std::min(value, 1e7))));
+}
+
+int words_for(double tokens, double tokens_per_word) {
+  return std::max(1, static_cast<int>(std::lround(tokens / tokens_per_word)));
+}
+
+// Sentences of 6 to 14 words. `first` is the first word, so that the caller can make prompts differ from there on.
+void append_text(std::string& text, int words, size_t first, Random& random) {
+  size_t left = 0;
+  for (int i = 0; i < words; ++i) {
+    const bool opens = left == 0;
+    if (opens) left = 6 + random.below(9);
+    if (!text.empty()) text += ' ';
+    const size_t start = text.size();
+    text += kCommonWords[i == 0 ? first : random.below(kWords)];
+    if (opens) text[start] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[start])));
+    if (--left == 0 || i + 1 == words) text += '.';
+  }
+}
+
+void make_synthetic(const Traffic& traffic, uint64_t seed, int count, double tokens_per_word,
+                    RequestTrace& trace) {
+  if (traffic.prompt_tokens.mean <= 0) {
+    throw bad_input("traffic.prompt_tokens has no mean", "state prompt_tokens: {mean: 256}, or a dataset");
+  }
+  // A system prompt is the same in every leg: from the workload's seed, not from the trace's.
+  std::string prefix;
+  if (traffic.shared_prefix_tokens > 0) {
+    Random random(traffic.seed);
+    append_text(prefix, words_for(traffic.shared_prefix_tokens, tokens_per_word), random.below(kWords),
+                random);
+  }
+  Random random(seed);
+  std::vector<size_t> firsts(kWords);
+  std::iota(firsts.begin(), firsts.end(), size_t{0});
+  random.shuffle(firsts);
+  for (int i = 0; i < count; ++i) {
+    PlannedRequest request;
+    const int tokens = draw_length(traffic.prompt_tokens, random);
+    request.prompt = prefix;
+    append_text(request.prompt, words_for(tokens - traffic.shared_prefix_tokens, tokens_per_word),
+                firsts[static_cast<size_t>(i) % kWords], random);
+    trace.requests.push_back(std::move(request));
+  }
+}
+
+void make_from_dataset(const Traffic& traffic, uint64_t seed, int count, RequestTrace& trace) {
+  std::vector<DatasetPrompt> prompts = sample_dataset(traffic.dataset, seed, count);
+  Random random(seed ^ 0x5eed);
+  for (int i = 0; i < count; ++i) {
+    const size_t place = static_cast<size_t>(i) % prompts.size();
+    if (i > 0 && place == 0) random.shuffle(prompts);   // a short file goes round again in another order
+    trace.requests.push_back({prompts[place].prompt, prompts[place].output_tokens, 0});
+  }
+}
+
+void set_output_lengths(const Traffic& traffic, uint64_t seed, RequestTrace& trace) {
+  Random random(seed ^ 0x00719);
+  for (PlannedRequest& request : trace.requests) {
+    if (traffic.output_tokens.mean > 0) {
+      request.max_tokens = draw_length(traffic.output_tokens, random);
+    } else if (request.max_tokens <= 0) {
+      throw bad_input("traffic.output_tokens has no mean, and the dataset gives no answer lengths",
+                      "state output_tokens: {mean: 128}");
+    }
+  }
+}
+
+// A Poisson process given its count: the gaps are scaled so that the trace has exactly the stated mean rate, else
+// the offered load itself would differ between traces.
+void set_arrivals(double rate_rps, uint64_t seed, RequestTrace& trace) {
+  if (!(rate_rps > 0)) throw bad_input("traffic.rate_rps is not above 0", "state rate_rps: 2");
+  Random random(seed ^ 0xa441);
+  double at = 0;
+  for (size_t i = 1; i < trace.requests.size(); ++i) {
+    at += random.exponential();
+    trace.requests[i].at_s = at;
+  }
+  const double scale = at > 0 ? static_cast<double>(trace.requests.size() - 1) / rate_rps / at : 0;
+  for (PlannedRequest& request : trace.requests) request.at_s *= scale;
+}
+
+std::string hash_of(const RequestTrace& trace) {
+  std::string bytes;
+  for (const PlannedRequest& request : trace.requests) {
+    bytes += std::to_string(request.max_tokens) + " " +
+             std::to_string(std::llround(request.at_s * 1e6)) + " " +
+             std::to_string(request.prompt.size()) + "\n" + request.prompt + "\n";
+  }
+  return sha256_hex(bytes);
+}
+
+}  // namespace
+
+RequestTrace make_trace(const Traffic& traffic, uint64_t seed, int count, double tokens_per_word) {
+  if (count < 1) throw bad_input("a trace of " + std::to_string(count) + " requests", "ask for at least 1");
+  if (!(tokens_per_word > 0)) tokens_per_word = kDefaultTokensPerWord;
+  RequestTrace trace;
+  trace.requests.reserve(static_cast<size_t>(count));
+  if (traffic.dataset.empty()) make_synthetic(traffic, seed, count, tokens_per_word, trace);
+  else make_from_dataset(traffic, seed, count, trace);
+  set_output_lengths(traffic, seed, trace);
+  if (traffic.kind == Traffic::Kind::Poisson) set_arrivals(traffic.rate_rps, seed, trace);
+  trace.sha256 = hash_of(trace);
+  return trace;
+}
+
+}  // namespace hyperloom

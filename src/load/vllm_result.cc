@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "load/result_files.h"
+#include "stats/quantile.h"
+
+namespace hyperloom {
+
+namespace {
+
+// "2026-12-01T13:30:05.123Z" -> "20261201-133005", vLLM's form.
+std::string compact_date(const std::string& wall) {
+  std::string digits;
+  std::copy_if(wall.begin(), wall.end(), std::back_inserter(digits), [](char c) { return c >= '0' && c <= '9'; });
+  return digits.size() < 14 ? wall : digits.substr(0, 8) + "-" + digits.substr(8, 6);
+}
+
+void add_latency(Json& json, const std::string& name, const std::vector<double>& seconds) {
+  std::vector<double> ms = seconds;
+  for (double& value : ms) value *= 1e3;
+  json["mean_" + name + "_ms"] = mean(ms);
+  json["median_" + name + "_ms"] = percentile(ms, 50);
+  json["std_" + name + "_ms"] = sample_sd(ms);
+  for (const int p : {50, 90, 95, 99}) {
+    json["p" + std::to_string(p) + "_" + name + "_ms"] = percentile(ms, p);
+  }
+}
+
+}  // namespace
+
+Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::string& backend,
+                 const std::string& wall) {
+  const LoadSummary& s = result.summary;
+  std::vector<double> ttft, tpot, itl, e2e;
+  std::vector<int> input_lens, output_lens;
+  Json ttfts = Json::array(), itls = Json::array(), texts = Json::array(), errors = Json::array(),
+       start_times = Json::array();
+  int completed = 0, planned = 0;
+  for (const RequestRecord& r : result.records) {
+    if (r.intended_s < result.window_start_s || r.intended_s > result.window_end_s) continue;
+    ++planned;
+    const bool ok = r.state == RequestState::Completed;
+    const std::vector<double> gaps = r.itl_s();
+    input_lens.push_back(std::max(0, r.prompt_tokens));
+    output_lens.push_back(ok ? r.tokens() : 0);
+    ttfts.push_back(std::max(0.0, r.ttft_s()));
+    itls.push_back(gaps);
+    texts.push_back(r.text);
+    errors.push_back(ok ? "" : r.fail_kind + ": " + r.fail_text);
+    start_times.push_back(r.sent_s);
+    if (!ok) continue;
+    ++completed;
+    if (r.ttft_s() >= 0) ttft.push_back(r.ttft_s());
+    if (r.tpot_s() >= 0) tpot.push_back(r.tpot_s());
+    e2e.push_back(r.e2e_s());
+    itl.insert(itl.end(), gaps.begin(), gaps.end());
+  }
+  Json json = {{"date", compact_date(wall)},
+               {"endpoint_type", spec.traffic.api == Traffic::Api::Chat ? "openai-chat" : "openai"},
+               {"backend", backend},
+               {"label", nullptr},
+               {"model_id", spec.model},
+               {"tokenizer_id", spec.model},
+               {"num_prompts", planned},
+               {"burstiness", 1.0},
+               {"duration", s.window_s},
+               {"completed", completed},
+               {"failed", planned - completed},
+               {"total_input_tokens", std::llround(s.prompt_tokens)},   // inside the window, as the rates are
+               {"total_output_tokens", std::llround(s.output_tokens)},
+               {"request_throughput", s.requests_s},
+               {"request_goodput", spec.limits.empty() ? Json(nullptr) : Json(s.goodput_rps)},
+               {"output_throughput", s.output_tok_s},
+               {"total_token_throughput", s.total_tok_s},
+               {"input_lens", input_lens},
+               {"output_lens", output_lens},
+               {"ttfts", std::move(ttfts)},
+               {"itls", std::move(itls)},
+               {"start_times", std::move(start_times)},
+               {"generated_texts", std::move(texts)},
+               {"errors", std::move(errors)}};
+  if (spec.traffic.kind == Traffic::Kind::Closed) {
+    json["request_rate"] = "inf";   // vLLM's word for "as fast as max_concurrency lets"
+    json["max_concurrency"] = spec.traffic.clients;
+  } else {
+    json["request_rate"] = spec.traffic.rate_rps;
+    json["max_concurrency"] = nullptr;
+  }
+  add_latency(json, "ttft", ttft);
+  add_latency(json, "tpot", tpot);
+  add_latency(json, "itl", itl);
+  add_latency(json, "e2el", e2e);
+  return json;
+}
+
+}  // namespace hyperloom
