@@ -21,7 +21,7 @@ class EventLoop {
   TimerId after(double seconds, std::function<void()> action);
   void cancel(TimerId timer);
 
-  void run();                       // until stop()
+  void run();                       // until stop(), or until nothing is watched and no timer is set
   void stop() { stopped_ = true; }
   static double now_s();            // CLOCK_MONOTONIC
   double worst_delay_s() const { return worst_delay_s_; }   // how late timers fired: our own lateness
@@ -32,7 +32,12 @@ class EventLoop {
   bool stopped_ = false;
   double worst_delay_s_ = 0;
   TimerId next_timer_ = 1;
-  std::map<int, OnReady> watched_;
+  uint32_t next_serial_ = 0;
+  struct Watched {
+    OnReady on_ready;
+    uint32_t serial;                // tells a descriptor number that was used again apart
+  };
+  std::map<int, Watched> watched_;
   std::multimap<double, std::pair<TimerId, std::function<void()>>> timers_;
 };
 

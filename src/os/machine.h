@@ -15,7 +15,8 @@ struct MachineFacts {
   std::string os, kernel, cpu_vendor, cpu_name;
   int cores = 0;                          // that this process may use
   int numa_nodes = 1;
-  uint64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
+  uint64_t memory_bytes = 0;              // that this process may use
+  uint64_t l2_bytes = 0, l3_bytes = 0;    // all caches of its cores together, each counted once; 0 = not told
   std::vector<std::string> cpu_flags;     // sorted, as /proc/cpuinfo names them
   std::vector<GpuFacts> gpus;
   bool has_flag(const std::string& flag) const;
@@ -26,7 +27,8 @@ MachineFacts probe_machine();
 void to_json(Json& json, const MachineFacts& facts);
 void from_json(const Json& json, MachineFacts& facts);
 
-// Best of several passes, all cores: a roof, so the maximum is the right statistic.
+// Best of several passes on `threads` threads: a roof, so the maximum is the right statistic. Each takes
+// about a second. Error(BadInput) when the working set does not fit the free memory.
 double measure_bandwidth_gb_s(uint64_t working_set_bytes, int threads);   // reads of a buffer of that size
 double measure_peak_gflop_s(int threads);                                 // fp32 multiply-adds, 2 operations each, widest vectors here
 
