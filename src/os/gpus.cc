@@ -83,7 +83,8 @@ std::vector<GpuFacts> parse_amd_smi(std::string_view text) {
   for (const Json& gpu : json) {
     if (!gpu.is_object() || !gpu.contains("asic") || !gpu["asic"].is_object()) continue;
     GpuFacts facts{"amd", text_at(gpu["asic"], {"market_name", "target_graphics_version"}), 0};
-    const Json size = gpu.value("vram", Json::object()).value("size", Json::object());
+    const Json vram = gpu.value("vram", Json());
+    const Json size = vram.is_object() ? vram.value("size", Json()) : Json();
     if (size.is_object() && size.contains("value") && size["value"].is_number()) {
       const bool gigabytes = text_at(size, {"unit"}) == "GB";
       facts.memory_gib = size["value"].get<double>() / (gigabytes ? 1 : kMibPerGib);

@@ -1,0 +1,108 @@
+#include "os/sentinel.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <stop_token>
+#include <thread>
+
+#include "os/event_loop.h"
+#include "os/neighbours.h"
+
+namespace hyperloom {
+namespace {
+
+constexpr auto kInterval = std::chrono::milliseconds(500);
+
+std::string slurp(const char* file) {
+  std::ifstream in(file);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+Scale machine_scale() {
+  Scale scale;
+  scale.ticks_per_s = ticks_per_second();
+  scale.cores = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  scale.page_bytes = static_cast<double>(::sysconf(_SC_PAGESIZE));
+  return scale;
+}
+
+Snapshot take(pid_t family_root, const Snapshot* before) {
+  Snapshot snapshot;
+  snapshot.self = ::getpid();
+  const auto add = [&](pid_t root) {
+    for (const ProcStat& stat : read_descendants(root)) snapshot.family[{stat.pid, stat.start_ticks}] = stat;
+  };
+  add(snapshot.self);
+  if (family_root > 0) add(family_root);
+  // Who was ours stays ours, though its parent has died and it now hangs elsewhere in the tree.
+  for (const auto& [key, then] : before ? before->family : Snapshot().family) {
+    if (snapshot.family.count(key)) continue;
+    const auto stat = read_stat(key.first);
+    if (stat && stat->start_ticks == key.second) add(key.first);
+  }
+  for (const auto& [key, stat] : snapshot.family) {
+    if (key.first != snapshot.self && !stat.ended()) snapshot.threads.merge(read_thread_times(key.first));
+  }
+  // Clock and machine last and together: the ticks of the walk above are ours, and in both accounts' reach.
+  parse_cpu_line(slurp("/proc/stat"), snapshot);
+  snapshot.swapped_pages = parse_swapped_pages(slurp("/proc/vmstat"));
+  snapshot.at_s = EventLoop::now_s();
+  return snapshot;
+}
+
+}  // namespace
+
+// The thread owns all but `done`; finish() reads the sums after joining it.
+struct Sentinel::Impl {
+  explicit Impl(pid_t root) : family_root(root), sums(machine_scale()), last(take(root, nullptr)) {
+    thread = std::jthread([this](std::stop_token stop) { watch(stop); });
+  }
+
+  void watch(const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      changed.wait_for(lock, stop, kInterval, [] { return false; });
+      sample();  // once more at the end: the last part of a second counts too
+    }
+  }
+
+  void sample() {
+    Snapshot now = take(family_root, &last);
+    // A sliver holds too few ticks to tell anything; the next window takes it in.
+    if (now.at_s - last.at_s < 0.05 && sums.result().seconds > 0) return;
+    sums.add(last, now);
+    last = std::move(now);
+  }
+
+  const pid_t family_root;
+  NeighbourSums sums;
+  Snapshot last;
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::optional<Neighbours> result;
+  std::jthread thread;
+};
+
+Sentinel::Sentinel(pid_t family_root) : impl_(std::make_unique<Impl>(family_root)) {}
+Sentinel::~Sentinel() = default;
+
+Neighbours Sentinel::finish() {
+  if (!impl_->result) {
+    impl_->thread.request_stop();
+    if (impl_->thread.joinable()) impl_->thread.join();
+    impl_->result = impl_->sums.result();
+  }
+  return *impl_->result;
+}
+
+}  // namespace hyperloom
