@@ -104,8 +104,7 @@ TEST(ProfileProcess, AGoneProcessGivesAnEmptyTableWithTheReason) {
 TEST(ProfileProcess, SamplesASpinningChildOrSaysWhyNot) {
   const pid_t child = fork();
   if (child == 0) {
-    for (volatile unsigned i = 0;; i = i + 1) {
-    }
+    for (;;) asm volatile("");
   }
   const TempDir folder;
   const KernelTable table = profile_process(pack(), child, 0.3, folder.path());
