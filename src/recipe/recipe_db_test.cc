@@ -143,8 +143,8 @@ TEST_F(RecipeDbTest, EditedRowsAreIgnoredWithANotice) {
   db = open();
   EXPECT_TRUE(db->match(key()).empty());
   EXPECT_THAT(db->notice(), HasSubstr("was edited by another hand"));
-  db->write(recipe(1.1));   // heals: the edited 9 is no champion
-  EXPECT_EQ(db->list()[0].speedup, 1.1);
+  db->write(recipe(1.2));   // heals: the edited 9 is no champion
+  EXPECT_EQ(db->list()[0].speedup, 1.2);
 }
 
 TEST_F(RecipeDbTest, AnItemMovedToAnotherKeyIsIgnored) {
