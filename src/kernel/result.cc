@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "kernel/event_tail.h"
+#include "os/descriptor.h"
 
 namespace hyperloom {
 namespace {
@@ -60,23 +60,16 @@ std::string breach(const Json& json, const ResultRules& rules, const std::set<st
   return "";
 }
 
-struct Descriptor {
-  explicit Descriptor(int fd) : fd(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() { if (fd >= 0) close(fd); }
-  int fd;
-};
-
 // Opened so that neither a link nor a pipe put in its place can lead or hold us.
 BackendOutcome read_text(const fs::path& file, std::string& text) {
   const Descriptor result(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (result.fd < 0) return bad(errno == ENOENT ? "there is none" : std::strerror(errno));
+  if (!result) return bad(errno == ENOENT ? "there is none" : std::strerror(errno));
   struct stat facts;
-  if (fstat(result.fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return bad("is not a plain file");
+  if (fstat(result.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return bad("is not a plain file");
   if (facts.st_size > static_cast<off_t>(kLargestResult)) return bad("is larger than 1 MiB");
   text.resize(kLargestResult + 1);
   size_t size = 0;
-  for (ssize_t count; size < text.size() && (count = read(result.fd, text.data() + size, text.size() - size)) > 0;)
+  for (ssize_t count; size < text.size() && (count = read(result.get(), text.data() + size, text.size() - size)) > 0;)
     size += static_cast<size_t>(count);
   text.resize(size);
   if (size > kLargestResult) return bad("is larger than 1 MiB");
