@@ -16,8 +16,9 @@ TEST(SystemClock, GoesForwardAndNamesTheBoot) {
 }
 
 TEST(SystemClock, WallTimeIsRfc3339) {
-  EXPECT_THAT(SystemClock().wall(),
-              testing::MatchesRegex("20[0-9][0-9]-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+\\.[0-9][0-9][0-9]Z"));
+  EXPECT_THAT(
+      SystemClock().wall(),
+      testing::MatchesRegex("20[0-9][0-9]-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+\\.[0-9][0-9][0-9]Z"));
 }
 
 TEST(VirtualClock, MovesOnlyWhenTold) {

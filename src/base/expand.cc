@@ -20,9 +20,10 @@ std::string expand(std::string_view text, const Variables& variables) {
     if (found == variables.end()) {
       std::vector<std::string> known;
       for (const auto& [key, value] : variables) known.push_back(key);
-      throw bad_input("unknown variable ${" + name + "} in `" + std::string(text) + "`" +
-                          did_you_mean(name, known),
-                      known.empty() ? "no variables are known here" : "known: " + join(known, ", "));
+      throw bad_input(
+          "unknown variable ${" + name + "} in `" + std::string(text) + "`" +
+              did_you_mean(name, known),
+          known.empty() ? "no variables are known here" : "known: " + join(known, ", "));
     }
     result += text.substr(at, open - at);
     result += found->second;

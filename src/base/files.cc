@@ -62,7 +62,8 @@ bool write_all(int fd, std::string_view content) {
 
 fs::path root_from(const char* own, const char* xdg, const char* home_part) {
   if (const char* value = std::getenv(own); value && *value) return value;
-  if (const char* value = std::getenv(xdg); value && *value == '/') return fs::path(value) / "hyperloom";
+  if (const char* value = std::getenv(xdg); value && *value == '/')
+    return fs::path(value) / "hyperloom";
   const char* home = std::getenv("HOME");
   if (!home || !*home) {
     throw bad_input(std::string("neither ") + own + " nor HOME is set",
@@ -82,7 +83,8 @@ std::string read_file(const fs::path& file) {
   std::string content;
   size_t used = 0;
   while (true) {  // sizes lie in /proc, so read until nothing comes
-    if (content.size() - used < 4096) content.resize(content.size() < 65536 ? 65536 : content.size() * 2);
+    if (content.size() - used < 4096)
+      content.resize(content.size() < 65536 ? 65536 : content.size() * 2);
     const ssize_t count = ::read(in.get(), content.data() + used, content.size() - used);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw fail(errno);
@@ -99,7 +101,7 @@ void write_file(const fs::path& file, std::string_view content) {
                                                       ::getpid(), serial.fetch_add(1));
   Descriptor out(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (out.get() < 0) throw write_error(file, errno);
-  struct stat old {};
+  struct stat old{};
   if (::stat(file.c_str(), &old) == 0) (void)::fchmod(out.get(), old.st_mode & 07777);
   if (!write_all(out.get(), content) || ::fsync(out.get()) != 0 || !out.close() ||
       ::rename(part.c_str(), file.c_str()) != 0) {
@@ -107,16 +109,19 @@ void write_file(const fs::path& file, std::string_view content) {
     ::unlink(part.c_str());
     throw write_error(file, error);
   }
-  // The rename is only durable once the folder is; some file systems refuse to sync folders (EINVAL).
+  // The rename is only durable once the folder is; some file systems refuse to sync folders
+  // (EINVAL).
   Descriptor folder(::open(folder_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL) throw write_error(file, errno);
+  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL)
+    throw write_error(file, errno);
 }
 
 void make_executable(const fs::path& file) {
   std::error_code error;
   fs::permissions(file, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                   fs::perm_options::add, error);
-  if (error) throw internal_error("cannot make " + file.string() + " executable: " + error.message());
+  if (error)
+    throw internal_error("cannot make " + file.string() + " executable: " + error.message());
 }
 
 void make_folders(const fs::path& folder) {
@@ -137,7 +142,8 @@ fs::path engines_root() {
   std::error_code error;
   const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
   if (!error) {
-    for (const fs::path& place : {binary / ".." / "share" / "hyperloom" / "engines", binary / "engines"}) {
+    for (const fs::path& place :
+         {binary / ".." / "share" / "hyperloom" / "engines", binary / "engines"}) {
       if (fs::is_directory(place, error)) return place.lexically_normal();
     }
   }
@@ -147,7 +153,8 @@ fs::path engines_root() {
 TempDir::TempDir(std::string_view name) {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
-  std::string pattern = ((error ? fs::path("/tmp") : base) / (std::string(name) + "-XXXXXX")).string();
+  std::string pattern =
+      ((error ? fs::path("/tmp") : base) / (std::string(name) + "-XXXXXX")).string();
   if (!::mkdtemp(pattern.data())) {
     throw internal_error("cannot make a temporary folder " + pattern + ": " + std::strerror(errno),
                          "set TMPDIR to a folder that may be written");

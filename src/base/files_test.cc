@@ -18,7 +18,8 @@ namespace {
 using testing::HasSubstr;
 
 size_t entries(const fs::path& folder) {
-  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator{}));
+  return static_cast<size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator{}));
 }
 
 // Sets a variable for one test.
@@ -79,7 +80,8 @@ TEST(Files, AWriteThatStopsHalfwayKeepsTheOldContentAndLeavesNoPart) {
   write_file(file, "old");
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
-  const auto old_action = signal(SIGXFSZ, SIG_IGN);  // as on a full disk: a short write, then an error
+  const auto old_action =
+      signal(SIGXFSZ, SIG_IGN);  // as on a full disk: a short write, then an error
   const rlimit small{65536, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   EXPECT_THROW(write_file(file, std::string(1 << 20, 'x')), Error);
@@ -109,7 +111,8 @@ TEST(Files, MakeFoldersSaysWhatIsInTheWay) {
 }
 
 TEST(Files, RootsFollowTheEnvironment) {
-  Environment own("HYPERLOOM_CACHE", nullptr), xdg("XDG_CACHE_HOME", nullptr), home("HOME", "/home/u");
+  Environment own("HYPERLOOM_CACHE", nullptr), xdg("XDG_CACHE_HOME", nullptr),
+      home("HOME", "/home/u");
   EXPECT_EQ(cache_root(), "/home/u/.cache/hyperloom");
   {
     Environment set("XDG_CACHE_HOME", "/x");

@@ -1,4 +1,5 @@
-// clean_log_lines of base/text.h: what a terminal would have shown of an engine's log, as plain lines.
+// clean_log_lines of base/text.h: what a terminal would have shown of an engine's log, as plain
+// lines.
 #include "base/text.h"
 
 namespace hyperloom {
@@ -24,7 +25,8 @@ size_t past_escape(std::string_view log, size_t at) {
     for (++next; next < log.size(); ++next) {
       if (log[next] == '\a') return next + 1;
       if (log[next] == '\n' || log[next] == '\r') return next;
-      if (log[next] == '\x1b') return next + 1 < log.size() && log[next + 1] == '\\' ? next + 2 : next;
+      if (log[next] == '\x1b')
+        return next + 1 < log.size() && log[next + 1] == '\\' ? next + 2 : next;
     }
     return next;
   }

@@ -65,7 +65,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.starts_with(prefix); }
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.starts_with(prefix);
+}
 bool ends_with(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
@@ -99,7 +101,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 std::string shell_quote(std::string_view text) {
   static constexpr std::string_view kSafe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!text.empty() && text.find_first_not_of(kSafe) == std::string_view::npos) return std::string(text);
+  if (!text.empty() && text.find_first_not_of(kSafe) == std::string_view::npos)
+    return std::string(text);
   return "'" + replace_all(std::string(text), "'", "'\\''") + "'";
 }
 
@@ -107,12 +110,23 @@ std::string html_escape(std::string_view text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      case '\'': result += "&#39;"; break;
-      default: result += c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
     }
   }
   return result;
@@ -131,7 +145,8 @@ std::string format_duration(double seconds) {
   if (total < 60) return fmt::format("{} s", total);
   const long long minutes = total / 60;
   if (minutes < 60) {
-    return total % 60 ? fmt::format("{} min {} s", minutes, total % 60) : fmt::format("{} min", minutes);
+    return total % 60 ? fmt::format("{} min {} s", minutes, total % 60)
+                      : fmt::format("{} min", minutes);
   }
   const long long rounded = std::llround(seconds / 60);
   return rounded % 60 ? fmt::format("{} h {} min", rounded / 60, rounded % 60)

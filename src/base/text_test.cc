@@ -50,7 +50,9 @@ TEST(Text, ShellQuoteSurvivesAShell) {
   EXPECT_EQ(shell_quote("~"), "'~'");
 }
 
-TEST(Text, HtmlEscape) { EXPECT_EQ(html_escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;"); }
+TEST(Text, HtmlEscape) {
+  EXPECT_EQ(html_escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+}
 
 TEST(Text, DurationsReadLikeAPersonSaysThem) {
   EXPECT_EQ(format_duration(0.25), "250 ms");
@@ -71,7 +73,9 @@ TEST(Text, BytesInDecimalUnits) {
 TEST(CleanLog, EscapesAndCarriageReturnsAreGone) {
   EXPECT_THAT(clean_log_lines("\x1b[1;31mred\x1b[0m\r\n10%\r20%\rdone\n"),
               ElementsAre("red", "10%", "20%", "done"));
-  EXPECT_THAT(clean_log_lines("\x1b]0;title\a" "a\x1b(Bb\n"), ElementsAre("ab"));
+  EXPECT_THAT(clean_log_lines("\x1b]0;title\a"
+                              "a\x1b(Bb\n"),
+              ElementsAre("ab"));
 }
 
 TEST(CleanLog, ACutEscapeHidesNothingOfTheNextLine) {
@@ -79,7 +83,8 @@ TEST(CleanLog, ACutEscapeHidesNothingOfTheNextLine) {
 }
 
 TEST(CleanLog, LongLinesAreCappedAndTheirNeighboursKept) {
-  EXPECT_THAT(clean_log_lines(std::string(9000, 'x') + "\ncause", 5), ElementsAre("xxxxx", "cause"));
+  EXPECT_THAT(clean_log_lines(std::string(9000, 'x') + "\ncause", 5),
+              ElementsAre("xxxxx", "cause"));
 }
 
 TEST(CleanLog, CaseE07) {

@@ -40,7 +40,8 @@ std::vector<fs::path> nested(const fs::path& group) {  // parents before childre
   std::error_code error;
   if (!fs::is_directory(group, error)) return groups;
   groups.push_back(group);
-  for (fs::recursive_directory_iterator at(group, error), end; !error && at != end; at.increment(error)) {
+  for (fs::recursive_directory_iterator at(group, error), end; !error && at != end;
+       at.increment(error)) {
     std::error_code ignored;
     if (at->is_directory(ignored)) groups.push_back(at->path());
   }
@@ -72,7 +73,8 @@ std::optional<CgroupPlace> find_cgroup(const std::string& mountinfo, const std::
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const auto names = split(line.substr(first + 1, second - first - 1), ',');
-    if (std::find(names.begin(), names.end(), controller) != names.end()) path = line.substr(second + 1);
+    if (std::find(names.begin(), names.end(), controller) != names.end())
+      path = line.substr(second + 1);
   }
   if (!path) return {};
   for (const std::string& line : split(mountinfo, '\n')) {
@@ -83,11 +85,12 @@ std::optional<CgroupPlace> find_cgroup(const std::string& mountinfo, const std::
     const auto options = split(dash[3], ',');
     const bool fits = controller.empty()
                           ? dash[1] == "cgroup2"
-                          : dash[1] == "cgroup" &&
-                                std::find(options.begin(), options.end(), controller) != options.end();
+                          : dash[1] == "cgroup" && std::find(options.begin(), options.end(),
+                                                             controller) != options.end();
     if (!fits) continue;
     const fs::path mount = fields[4];
-    // In a container the mount may show only a part of the tree, which our path may or may not name.
+    // In a container the mount may show only a part of the tree, which our path may or may not
+    // name.
     const fs::path inside = fs::path(*path).lexically_relative(fields[3]);
     const bool below = !inside.empty() && *inside.begin() != "..";
     return CgroupPlace{mount, below && inside != "." ? mount / inside : mount};
@@ -160,7 +163,8 @@ std::optional<uint64_t> cgroup_memory_limit() {
   const auto limit_in = [](const char* name) {
     return [name](const fs::path& folder) -> std::optional<uint64_t> {
       const std::string text = trim(slurp(folder / name));
-      const uint64_t limit = text.empty() || text == "max" ? 0 : std::strtoull(text.c_str(), nullptr, 10);
+      const uint64_t limit =
+          text.empty() || text == "max" ? 0 : std::strtoull(text.c_str(), nullptr, 10);
       // Version 1 says "no limit" by a number near 2^63.
       return limit > 0 && limit < (1ull << 60) ? std::optional(limit) : std::nullopt;
     };

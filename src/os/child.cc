@@ -19,8 +19,9 @@
 namespace hyperloom {
 namespace {
 
-constexpr double kKillLimitS = 10;        // a process in uninterruptible sleep may take longer; then we say so
-constexpr double kStragglerLimitS = 3;    // for those that outlive the root after the signal
+constexpr double kKillLimitS =
+    10;  // a process in uninterruptible sleep may take longer; then we say so
+constexpr double kStragglerLimitS = 3;  // for those that outlive the root after the signal
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -45,7 +46,8 @@ struct Child::Impl {
     if (status) return status;
     siginfo_t info{};
     rusage usage{};
-    const long result = ::syscall(SYS_waitid, P_PID, handle.pid, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
+    const long result =
+        ::syscall(SYS_waitid, P_PID, handle.pid, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
     if (result == 0 && info.si_pid == 0) return {};
     ExitStatus seen;
     if (result != 0) {
@@ -84,7 +86,8 @@ Child::~Child() {
   try {
     stop(0, SIGKILL);
   } catch (const std::exception&) {
-    // Out of memory or descriptors while looking for stragglers; the root dies with us at the latest.
+    // Out of memory or descriptors while looking for stragglers; the root dies with us at the
+    // latest.
   }
 }
 
@@ -134,7 +137,8 @@ Child::Stopped Child::stop(double grace_s, int signal) {
   reap_orphans();
   if (!me.handle.cgroup.empty()) {
     // The kernel lets the last member go a moment after it became a zombie.
-    for (int attempt = 0; attempt < 50 && !remove_cgroup(me.handle.cgroup); ++attempt) ::usleep(2000);
+    for (int attempt = 0; attempt < 50 && !remove_cgroup(me.handle.cgroup); ++attempt)
+      ::usleep(2000);
   }
   me.stopped = result;
   return result;
@@ -143,7 +147,8 @@ Child::Stopped Child::stop(double grace_s, int signal) {
 std::vector<pid_t> Child::family() const {
   std::vector<pid_t> pids;
   if (impl_->stopped && impl_->stopped->children_gone) return pids;
-  for (const ProcStat& member : living_family(impl_->handle, Claim::Held)) pids.push_back(member.pid);
+  for (const ProcStat& member : living_family(impl_->handle, Claim::Held))
+    pids.push_back(member.pid);
   return pids;
 }
 

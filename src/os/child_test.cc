@@ -140,8 +140,8 @@ TEST(Child, AFailedSpawnLeavesNoChildBehind) {
 TEST(Child, InheritsNoDescriptorMaskOrIgnoredSignal) {
   const int leaked = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a careless library does
   const auto before = signal(SIGPIPE, SIG_IGN);
-  const RunResult result = run_child(
-      {.argv = {"sh", "-c", "ls /proc/$$/fd; exec grep Sig[BI] /proc/self/status"}}, 10);
+  const RunResult result =
+      run_child({.argv = {"sh", "-c", "ls /proc/$$/fd; exec grep Sig[BI] /proc/self/status"}}, 10);
   signal(SIGPIPE, before);
   close(leaked);
   EXPECT_EQ(result.output.substr(0, 6), "0\n1\n2\n");
@@ -180,7 +180,8 @@ TEST(Child, AChildThatIgnoresTermIsKilled) {
 }
 
 TEST(Child, GrandchildrenThatFleeAreFoundAndKilled) {
-  // One in its own session, one in its own session whose parent is gone, one that also ignores TERM.
+  // One in its own session, one in its own session whose parent is gone, one that also ignores
+  // TERM.
   Script script(
       "setsid sh -c 'echo $$ >> $PIDS; exec sleep 600' & "
       "(setsid sh -c 'echo $$ >> $PIDS; exec sleep 600' &) ; "
@@ -209,7 +210,9 @@ TEST(Child, StragglersOfADeadRootAreKilled) {
 }
 
 TEST(Child, DestructionLeavesNobody) {
-  Script script("trap '' TERM; setsid sh -c 'echo $$ >> $PIDS; exec sleep 600' & echo $$ >> $PIDS; wait; sleep 600");
+  Script script(
+      "trap '' TERM; setsid sh -c 'echo $$ >> $PIDS; exec sleep 600' & echo $$ >> $PIDS; wait; "
+      "sleep 600");
   auto child = Child::spawn(script.spec);
   const auto pids = script.pids(2);
   const std::string cgroup = child->handle().cgroup;
@@ -230,14 +233,16 @@ TEST(Child, TwoFamiliesAreNotMixedUp) {
   EXPECT_THAT(b->family(), testing::Contains(of_b));
 }
 
-TEST(Child, OutlivesTheThreadThatAskedForIt) {  // PDEATHSIG would kill it, were it forked by that thread
+TEST(Child,
+     OutlivesTheThreadThatAskedForIt) {  // PDEATHSIG would kill it, were it forked by that thread
   std::unique_ptr<Child> child;
   Script script("exec sleep 600");
   std::thread([&] { child = Child::spawn(script.spec); }).join();
   EXPECT_FALSE(child->wait(0.1));
 }
 
-// A process of ours that starts a child and is then killed the hard way. The handle comes by a pipe.
+// A process of ours that starts a child and is then killed the hard way. The handle comes by a
+// pipe.
 ProcessHandle handle_of_a_killed_owner(Script& script, size_t pids) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -245,14 +250,15 @@ ProcessHandle handle_of_a_killed_owner(Script& script, size_t pids) {
   if (owner == 0) {
     const auto child = Child::spawn(script.spec);
     const ProcessHandle& handle = child->handle();
-    const std::string text = std::to_string(handle.pid) + " " + std::to_string(handle.start_ticks) + " " +
-                             handle.boot_id + " " + handle.cgroup + "\n";
+    const std::string text = std::to_string(handle.pid) + " " + std::to_string(handle.start_ticks) +
+                             " " + handle.boot_id + " " + handle.cgroup + "\n";
     (void)!write(ends[1], text.data(), text.size());
     while (true) pause();
   }
   char buffer[1024];
   const ssize_t count = read(ends[0], buffer, sizeof buffer);
-  const auto words = split_words(std::string(buffer, static_cast<size_t>(std::max<ssize_t>(count, 0))));
+  const auto words =
+      split_words(std::string(buffer, static_cast<size_t>(std::max<ssize_t>(count, 0))));
   close(ends[0]);
   close(ends[1]);
   script.pids(pids);
@@ -269,7 +275,8 @@ ProcessHandle handle_of_a_killed_owner(Script& script, size_t pids) {
 }
 
 constexpr char kFleeing[] =
-    "(trap '' TERM; setsid sh -c 'echo $$ >> $PIDS; exec sleep 600' &) ; sleep 600 & echo $! >> $PIDS; wait";
+    "(trap '' TERM; setsid sh -c 'echo $$ >> $PIDS; exec sleep 600' &) ; sleep 600 & echo $! >> "
+    "$PIDS; wait";
 
 TEST(LeftOver, TheRootDiesWithItsOwnerAndTheRestIsKilledLater) {
   Script script(kFleeing);
@@ -342,19 +349,29 @@ TEST(RunChild, DoesNotWaitForAGrandchildThatHoldsThePipe) {
 
 TEST(RunChild, CapsAFloodAndKeepsBothEnds) {
   const RunResult result = run_child(
-      {.argv = {"sh", "-c", "echo first; head -c 9000000 /dev/zero | tr '\\0' x; echo; echo last"}}, 60);
+      {.argv = {"sh", "-c", "echo first; head -c 9000000 /dev/zero | tr '\\0' x; echo; echo last"}},
+      60);
   EXPECT_TRUE(starts_with(result.output, "first\n"));
   EXPECT_TRUE(ends_with(result.output, "\nlast\n"));
-  EXPECT_THAT(result.output.size(), testing::AllOf(testing::Ge(4u << 20), testing::Le((4u << 20) + 100)));
+  EXPECT_THAT(result.output.size(),
+              testing::AllOf(testing::Ge(4u << 20), testing::Le((4u << 20) + 100)));
   EXPECT_NE(result.output.find("bytes left out"), std::string::npos);
 }
 
 TEST(CleanEnvironment, SecretsGoAndSettingsStay) {
-  const std::map<std::string, bool> stays = {
-      {"HLT_API_KEY", false},   {"HF_TOKEN", false},     {"hlt_apikey", false},        {"PGPASSWORD", false},
-      {"HLT_SECRET", false},    {"HLT_TOKENS", false},   {"HLT_KEYMAP", true},         {"HLT_MAX_TOKENS", true},
-      {"TOKENIZERS_PARALLELISM", true}, {"PYTHONDONTWRITEBYTECODE", false},            {"HLT_PLAIN", true}};
-  for (const auto& [name, kept] : stays) setenv(name.c_str(), name == "HLT_MAX_TOKENS" ? "512" : "v", 1);
+  const std::map<std::string, bool> stays = {{"HLT_API_KEY", false},
+                                             {"HF_TOKEN", false},
+                                             {"hlt_apikey", false},
+                                             {"PGPASSWORD", false},
+                                             {"HLT_SECRET", false},
+                                             {"HLT_TOKENS", false},
+                                             {"HLT_KEYMAP", true},
+                                             {"HLT_MAX_TOKENS", true},
+                                             {"TOKENIZERS_PARALLELISM", true},
+                                             {"PYTHONDONTWRITEBYTECODE", false},
+                                             {"HLT_PLAIN", true}};
+  for (const auto& [name, kept] : stays)
+    setenv(name.c_str(), name == "HLT_MAX_TOKENS" ? "512" : "v", 1);
   const auto clean = clean_environment();
   for (const auto& [name, kept] : stays) {
     EXPECT_EQ(clean.count(name) == 1, kept) << name;

@@ -10,19 +10,23 @@
 namespace hyperloom {
 namespace {
 
-// Ends of words, so that OPENAI_API_KEY, apikey and HF_TOKEN go while TOKENIZERS_PARALLELISM and KEYMAP stay.
+// Ends of words, so that OPENAI_API_KEY, apikey and HF_TOKEN go while TOKENIZERS_PARALLELISM and
+// KEYMAP stay.
 bool names_a_secret(const std::string& name, const std::string& value) {
   static const std::vector<std::string> kSecretEnds = {
-      "KEY", "KEYS", "TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS"};
+      "KEY",      "KEYS",   "TOKEN",      "SECRET",     "SECRETS",
+      "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS"};
   std::string upper = name;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
   for (const std::string& word : split(upper, '_')) {
     if (word == "PAT" || word == "PASS") return true;
     for (const std::string& end : kSecretEnds) {
       if (ends_with(word, end)) return true;
     }
     // MAX_TOKENS=512 is a setting; API_TOKENS=abc is not.
-    const bool number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+    const bool number =
+        !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
     if (ends_with(word, "TOKENS") && !number) return true;
   }
   return false;

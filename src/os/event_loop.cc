@@ -15,10 +15,12 @@
 namespace hyperloom {
 namespace {
 
-Error loop_error(const std::string& what) { return internal_error(what + ": " + std::strerror(errno)); }
+Error loop_error(const std::string& what) {
+  return internal_error(what + ": " + std::strerror(errno));
+}
 
-// Waits at most `seconds` (< 0 = for ever). To the nanosecond where the kernel can (5.11), else to the next
-// millisecond: the load generator's send times hang on it.
+// Waits at most `seconds` (< 0 = for ever). To the nanosecond where the kernel can (5.11), else to
+// the next millisecond: the load generator's send times hang on it.
 int wait_for_events(int epoll_fd, epoll_event* events, int count, double seconds) {
 #ifdef SYS_epoll_pwait2
   static bool precise = true;
@@ -26,12 +28,14 @@ int wait_for_events(int epoll_fd, epoll_event* events, int count, double seconds
     timespec time{};
     time.tv_sec = static_cast<time_t>(seconds);
     time.tv_nsec = static_cast<long>((seconds - std::floor(seconds)) * 1e9);
-    const long ready = ::syscall(SYS_epoll_pwait2, epoll_fd, events, count, seconds < 0 ? nullptr : &time, nullptr, 0);
+    const long ready = ::syscall(SYS_epoll_pwait2, epoll_fd, events, count,
+                                 seconds < 0 ? nullptr : &time, nullptr, 0);
     if (ready >= 0 || (errno != ENOSYS && errno != EPERM)) return static_cast<int>(ready);
     precise = false;
   }
 #endif
-  return ::epoll_wait(epoll_fd, events, count, seconds < 0 ? -1 : static_cast<int>(std::ceil(seconds * 1000)));
+  return ::epoll_wait(epoll_fd, events, count,
+                      seconds < 0 ? -1 : static_cast<int>(std::ceil(seconds * 1000)));
 }
 
 }  // namespace
@@ -54,7 +58,8 @@ void EventLoop::watch(int fd, uint32_t epoll_events, OnReady on_ready) {
   epoll_event event{};
   event.events = epoll_events;
   event.data.u64 = (static_cast<uint64_t>(serial) << 32) | static_cast<uint32_t>(fd);
-  int result = ::epoll_ctl(epoll_fd_, found == watched_.end() ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+  int result =
+      ::epoll_ctl(epoll_fd_, found == watched_.end() ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
   // Closed and opened again under the same number without unwatch(): the kernel has forgotten it.
   if (result != 0 && errno == ENOENT) result = ::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event);
   if (result != 0) throw loop_error("cannot watch descriptor " + std::to_string(fd));
@@ -62,7 +67,8 @@ void EventLoop::watch(int fd, uint32_t epoll_events, OnReady on_ready) {
 }
 
 void EventLoop::unwatch(int fd) {
-  if (watched_.erase(fd) > 0) ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);  // fails when it is closed: fine
+  if (watched_.erase(fd) > 0)
+    ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);  // fails when it is closed: fine
 }
 
 EventLoop::TimerId EventLoop::after(double seconds, std::function<void()> action) {
@@ -90,12 +96,14 @@ void EventLoop::step() {
   for (int i = 0; i < ready && !stopped_; ++i) {
     const int fd = static_cast<int>(events[i].data.u64 & 0xffffffff);
     const auto found = watched_.find(fd);
-    // An earlier callback of this round may have unwatched it, and even watch another under its number.
+    // An earlier callback of this round may have unwatched it, and even watch another under its
+    // number.
     if (found == watched_.end() || found->second.serial != events[i].data.u64 >> 32) continue;
     const OnReady on_ready = found->second.on_ready;  // a copy: it may unwatch itself while it runs
     on_ready(events[i].events);
   }
-  // Only timers due now: an action that sets a timer of zero seconds must not starve the descriptors.
+  // Only timers due now: an action that sets a timer of zero seconds must not starve the
+  // descriptors.
   const double now = now_s();
   const TimerId newest = next_timer_;
   for (auto at = timers_.begin(); !stopped_ && at != timers_.end() && at->first <= now;) {

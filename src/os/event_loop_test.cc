@@ -77,7 +77,8 @@ TEST(EventLoop, AnUnwatchedNeighbourOfTheSameRoundIsNotCalled) {
     ++calls;
     loop.unwatch(a.ends[0]);
     loop.unwatch(b.ends[0]);
-    loop.watch(a.ends[0], EPOLLOUT, [&](uint32_t) { calls += 100; });  // a read end never gets writable
+    loop.watch(a.ends[0], EPOLLOUT,
+               [&](uint32_t) { calls += 100; });  // a read end never gets writable
     loop.after(0.01, [&] { loop.stop(); });
   };
   loop.watch(a.ends[0], EPOLLIN, only_one);

@@ -17,8 +17,9 @@ namespace hyperloom {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
 }
 
 std::string find_program(const std::string& name, const std::string& path) {
@@ -46,7 +47,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 
 void reset_signals() {
   // Ignored signals stay ignored across exec: an engine must not inherit that we ignore SIGPIPE.
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
   sigset_t none;
@@ -55,7 +56,8 @@ void reset_signals() {
 }
 
 void close_all_at_exec() {
-  // For descriptors that libraries opened without O_CLOEXEC. Linux 5.11; before it, the first thousand.
+  // For descriptors that libraries opened without O_CLOEXEC. Linux 5.11; before it, the first
+  // thousand.
 #ifdef SYS_close_range
   constexpr unsigned kCloseRangeCloexec = 4;
   if (::syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec) == 0) return;
@@ -73,7 +75,8 @@ ExecWords::ExecWords(const ChildSpec& spec, const std::string& mark_variable)
   for (const auto& [name, value] : environment) variables_.push_back(name + "=" + value);
   variables_.push_back(mark_variable + "=" + std::string(sizeof(ExecGo::mark), '\0'));
   const auto path = environment.find("PATH");
-  program_ = find_program(spec.argv[0], path == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+  program_ = find_program(
+      spec.argv[0], path == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
   argv_ = pointers_to(arguments_);
   environment_ = pointers_to(variables_);
   plan_.program = program_.c_str();
@@ -91,7 +94,8 @@ void exec_in_child(const ExecPlan& plan) {
   close_all_at_exec();
   ExecGo go{};
   ssize_t count = 0;
-  while ((count = ::read(plan.go, &go, sizeof go)) < 0 && errno == EINTR) {}
+  while ((count = ::read(plan.go, &go, sizeof go)) < 0 && errno == EINTR) {
+  }
   if (count != static_cast<ssize_t>(sizeof go)) ::_exit(127);
   std::memcpy(plan.mark, go.mark, sizeof go.mark);
   reset_signals();
@@ -115,18 +119,25 @@ Error explain(const ExecFailure& failure, const ChildSpec& spec) {
       return bad_input("cannot start " + name + " in " + spec.cwd.string() + ": " + reason,
                        "make the folder, or name another");
     case ExecStage::Memory:
-      return bad_input("cannot limit the memory of " + name + " to " + std::to_string(spec.memory_limit_bytes) +
-                           " bytes: " + reason,
+      return bad_input("cannot limit the memory of " + name + " to " +
+                           std::to_string(spec.memory_limit_bytes) + " bytes: " + reason,
                        "a limit may not be above the hard limit (ulimit -H -v)");
-    case ExecStage::Output: return internal_error("cannot redirect the output of " + name + ": " + reason);
-    case ExecStage::Program: break;
+    case ExecStage::Output:
+      return internal_error("cannot redirect the output of " + name + ": " + reason);
+    case ExecStage::Program:
+      break;
   }
-  const bool exists = ::access((spec.cwd.empty() || name.front() == '/' ? name : (spec.cwd / name).string()).c_str(),
-                               F_OK) == 0;
+  const bool exists =
+      ::access(
+          (spec.cwd.empty() || name.front() == '/' ? name : (spec.cwd / name).string()).c_str(),
+          F_OK) == 0;
   std::string mend = "check the path";
-  if (failure.error == EACCES) mend = "make it executable (chmod +x), on a file system mounted without noexec";
-  if (failure.error == ENOEXEC) mend = "it is no program for this machine, or a script without a #! line";
-  if (failure.error == ENOENT && exists) mend = "the interpreter or loader that it names is missing: reinstall it";
+  if (failure.error == EACCES)
+    mend = "make it executable (chmod +x), on a file system mounted without noexec";
+  if (failure.error == ENOEXEC)
+    mend = "it is no program for this machine, or a script without a #! line";
+  if (failure.error == ENOENT && exists)
+    mend = "the interpreter or loader that it names is missing: reinstall it";
   if (failure.error == E2BIG) mend = "shorten its arguments and environment";
   return bad_input("cannot start " + name + ": " + reason, mend);
 }

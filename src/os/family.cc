@@ -18,7 +18,8 @@ namespace {
 
 enum class Mark { Ours, Foreign, Unreadable };
 
-// A title written over the environment (setproctitle, as vLLM's workers do) or an empty one is unreadable.
+// A title written over the environment (setproctitle, as vLLM's workers do) or an empty one is
+// unreadable.
 Mark mark_of(pid_t pid, const std::string& ours) {
   const auto environment = read_environment(pid);
   if (!environment) return Mark::Unreadable;
@@ -37,8 +38,8 @@ std::vector<ProcStat> living_family(const ProcessHandle& root, Claim claim) {
   bool pid_was_reused = false;
   for (const ProcStat& stat : all) {
     if (stat.pid != root.pid) continue;
-    // Linux gives out no pid that is still the number of a group or session: a new owner of the number
-    // proves that nobody of the old session is left.
+    // Linux gives out no pid that is still the number of a group or session: a new owner of the
+    // number proves that nobody of the old session is left.
     (stat.start_ticks == root.start_ticks ? session_is_ours : pid_was_reused) = true;
   }
 
@@ -92,7 +93,8 @@ Killed kill_family(const ProcessHandle& root, Claim claim, double limit_s) {
     const std::vector<ProcStat> members = living_family(root, claim);
     if (members.empty()) return result;
     result.killed = true;
-    // At once where one call reaches all, so that nobody forks faster than we kill; then one by one.
+    // At once where one call reaches all, so that nobody forks faster than we kill; then one by
+    // one.
     if (!root.cgroup.empty()) kill_cgroup(root.cgroup);
     if (claim == Claim::Held) ::kill(-root.pid, SIGKILL);
     for (const ProcStat& member : members) send_signal(member.pid, member.start_ticks, SIGKILL);

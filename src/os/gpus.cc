@@ -1,8 +1,7 @@
 // Which GPUs there are, as their vendor's own tool says: no driver library is linked.
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -16,7 +15,8 @@ constexpr double kToolLimitS = 20;  // nvidia-smi takes seconds when it must wak
 constexpr double kMibPerGib = 1024;
 constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
-// Its output; nothing when the tool is not there, fails or hangs: then there is no GPU that we could use.
+// Its output; nothing when the tool is not there, fails or hangs: then there is no GPU that we
+// could use.
 std::string ask(const std::vector<std::string>& argv) {
   try {
     const RunResult result = run_child({.argv = argv}, kToolLimitS);
@@ -68,7 +68,8 @@ std::vector<GpuFacts> parse_rocm_smi(std::string_view text) {
   if (!json.is_object()) return gpus;
   for (const auto& [card, facts] : json.items()) {
     if (!starts_with(card, "card") || !facts.is_object()) continue;
-    const std::string name = text_at(facts, {"Card Series", "Card series", "Card model", "Card Model", "GFX Version"});
+    const std::string name =
+        text_at(facts, {"Card Series", "Card series", "Card model", "Card Model", "GFX Version"});
     const std::string bytes = text_at(facts, {"VRAM Total Memory (B)"});
     gpus.push_back({"amd", name.empty() ? card : name, std::atof(bytes.c_str()) / kBytesPerGib});
   }
@@ -78,7 +79,8 @@ std::vector<GpuFacts> parse_rocm_smi(std::string_view text) {
 std::vector<GpuFacts> parse_amd_smi(std::string_view text) {
   std::vector<GpuFacts> gpus;
   Json json = parse_after_noise(text);
-  if (json.is_object() && json.contains("gpu_data")) json = Json(json["gpu_data"]);  // since ROCm 6.4
+  if (json.is_object() && json.contains("gpu_data"))
+    json = Json(json["gpu_data"]);  // since ROCm 6.4
   if (!json.is_array()) return gpus;
   for (const Json& gpu : json) {
     if (!gpu.is_object() || !gpu.contains("asic") || !gpu["asic"].is_object()) continue;
@@ -95,10 +97,12 @@ std::vector<GpuFacts> parse_amd_smi(std::string_view text) {
 }
 
 std::vector<GpuFacts> probe_gpus() {
-  std::vector<GpuFacts> gpus =
-      parse_nvidia_smi(ask({"nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"}));
-  std::vector<GpuFacts> amd = parse_amd_smi(ask({"amd-smi", "static", "--asic", "--vram", "--json"}));
-  if (amd.empty()) amd = parse_rocm_smi(ask({"rocm-smi", "--showproductname", "--showmeminfo", "vram", "--json"}));
+  std::vector<GpuFacts> gpus = parse_nvidia_smi(
+      ask({"nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"}));
+  std::vector<GpuFacts> amd =
+      parse_amd_smi(ask({"amd-smi", "static", "--asic", "--vram", "--json"}));
+  if (amd.empty())
+    amd = parse_rocm_smi(ask({"rocm-smi", "--showproductname", "--showmeminfo", "vram", "--json"}));
   gpus.insert(gpus.end(), amd.begin(), amd.end());
   return gpus;
 }

@@ -4,8 +4,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -14,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -49,8 +48,10 @@ std::string os_name() {
 
 std::set<int> allowed_cpus() {
   std::set<int> cpus;
-  for (size_t room = 1024; room <= (1u << 20); room *= 2) {  // a machine may have more than cpu_set_t holds
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(room), [](cpu_set_t* s) { CPU_FREE(s); });
+  for (size_t room = 1024; room <= (1u << 20);
+       room *= 2) {  // a machine may have more than cpu_set_t holds
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(room),
+                                                               [](cpu_set_t* s) { CPU_FREE(s); });
     const size_t bytes = CPU_ALLOC_SIZE(room);
     CPU_ZERO_S(bytes, set.get());
     if (::sched_getaffinity(0, bytes, set.get()) != 0) {
@@ -77,7 +78,8 @@ void add_caches(const std::set<int>& cpus, MachineFacts& facts) {
       const fs::path cache = folder / ("index" + std::to_string(index));
       const std::string level = trim(slurp(cache / "level"));
       if (level != "2" && level != "3") continue;
-      (level == "2" ? l2 : l3)[trim(slurp(cache / "shared_cpu_list"))] = parse_size(trim(slurp(cache / "size")));
+      (level == "2" ? l2 : l3)[trim(slurp(cache / "shared_cpu_list"))] =
+          parse_size(trim(slurp(cache / "size")));
     }
   }
   for (const auto& [cores, bytes] : l2) facts.l2_bytes += bytes;
@@ -87,17 +89,20 @@ void add_caches(const std::set<int>& cpus, MachineFacts& facts) {
 int count_numa_nodes() {
   std::error_code error;
   int nodes = 0;
-  for (fs::directory_iterator at("/sys/devices/system/node", error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at("/sys/devices/system/node", error), end; !error && at != end;
+       at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (starts_with(name, "node") && name.find_first_not_of("0123456789", 4) == std::string::npos) ++nodes;
+    if (starts_with(name, "node") && name.find_first_not_of("0123456789", 4) == std::string::npos)
+      ++nodes;
   }
   return std::max(1, nodes);
 }
 
 std::string arm_vendor(uint64_t implementer) {
   static const std::map<uint64_t, std::string> kVendors = {
-      {0x41, "ARM"},   {0x43, "Cavium"},   {0x46, "Fujitsu"}, {0x48, "HiSilicon"}, {0x4e, "NVIDIA"},
-      {0x51, "Qualcomm"}, {0x61, "Apple"}, {0x6d, "Microsoft"}, {0xc0, "Ampere"}};
+      {0x41, "ARM"},       {0x43, "Cavium"},    {0x46, "Fujitsu"},
+      {0x48, "HiSilicon"}, {0x4e, "NVIDIA"},    {0x51, "Qualcomm"},
+      {0x61, "Apple"},     {0x6d, "Microsoft"}, {0xc0, "Ampere"}};
   const auto found = kVendors.find(implementer);
   return found == kVendors.end() ? "unknown" : found->second;
 }
@@ -116,7 +121,8 @@ void parse_cpuinfo(std::string_view text, MachineFacts& facts) {
       facts.cpu_vendor = arm_vendor(parse_number(std::string_view(value).substr(2), 16));
     }
     if (key == "CPU part" && part.empty()) part = value;
-    if ((key == "flags" || key == "Features") && facts.cpu_flags.empty()) facts.cpu_flags = split_words(value);
+    if ((key == "flags" || key == "Features") && facts.cpu_flags.empty())
+      facts.cpu_flags = split_words(value);
   }
   if (facts.cpu_name.empty() && !part.empty()) facts.cpu_name = facts.cpu_vendor + " part " + part;
   if (facts.cpu_vendor.empty()) facts.cpu_vendor = "unknown";
@@ -127,13 +133,17 @@ void parse_cpuinfo(std::string_view text, MachineFacts& facts) {
 uint64_t parse_size(std::string_view text) {
   const uint64_t number = parse_number(text);
   const char unit = text.empty() ? ' ' : text.back();
-  return unit == 'K' ? number << 10 : unit == 'M' ? number << 20 : unit == 'G' ? number << 30 : number;
+  return unit == 'K'   ? number << 10
+         : unit == 'M' ? number << 20
+         : unit == 'G' ? number << 30
+                       : number;
 }
 
 uint64_t parse_meminfo(std::string_view text, std::string_view field) {
   for (const std::string& line : split(text, '\n')) {
     const auto words = split_words(line);
-    if (words.size() >= 2 && words[0] == std::string(field) + ":") return parse_number(words[1]) * 1024;
+    if (words.size() >= 2 && words[0] == std::string(field) + ":")
+      return parse_number(words[1]) * 1024;
   }
   return 0;
 }
@@ -147,12 +157,14 @@ MachineFacts probe_machine() {
   const std::set<int> cpus = allowed_cpus();
   facts.cores = static_cast<int>(cpus.size());
   if (const auto quota = cgroup_cpu_quota()) {
-    // Rounded down: a thread more than the quota feeds would be throttled in the middle of every period.
+    // Rounded down: a thread more than the quota feeds would be throttled in the middle of every
+    // period.
     facts.cores = std::clamp(static_cast<int>(std::floor(*quota + 0.01)), 1, facts.cores);
   }
   facts.numa_nodes = count_numa_nodes();
   facts.memory_bytes = parse_meminfo(slurp("/proc/meminfo"), "MemTotal");
-  if (const auto limit = cgroup_memory_limit()) facts.memory_bytes = std::min(facts.memory_bytes, *limit);
+  if (const auto limit = cgroup_memory_limit())
+    facts.memory_bytes = std::min(facts.memory_bytes, *limit);
   add_caches(cpus, facts);
   facts.gpus = probe_gpus();
   return facts;
@@ -163,20 +175,28 @@ bool MachineFacts::has_flag(const std::string& flag) const {
 }
 
 std::string MachineFacts::id() const {
-  std::string text = cpu_vendor + "\n" + cpu_name + "\n" + std::to_string(cores) + "\n" + join(cpu_flags, " ") + "\n";
+  std::string text = cpu_vendor + "\n" + cpu_name + "\n" + std::to_string(cores) + "\n" +
+                     join(cpu_flags, " ") + "\n";
   for (const GpuFacts& gpu : gpus) text += gpu.vendor + " " + gpu.name + "\n";
   return sha256_hex(text).substr(0, 12);
 }
 
 void to_json(Json& json, const MachineFacts& facts) {
-  json = {{"id", facts.id()},           {"os", facts.os},
-          {"kernel", facts.kernel},     {"cpu_vendor", facts.cpu_vendor},
-          {"cpu_name", facts.cpu_name}, {"cores", facts.cores},
-          {"numa_nodes", facts.numa_nodes}, {"memory_bytes", facts.memory_bytes},
-          {"l2_bytes", facts.l2_bytes}, {"l3_bytes", facts.l3_bytes},
-          {"cpu_flags", facts.cpu_flags}, {"gpus", Json::array()}};
+  json = {{"id", facts.id()},
+          {"os", facts.os},
+          {"kernel", facts.kernel},
+          {"cpu_vendor", facts.cpu_vendor},
+          {"cpu_name", facts.cpu_name},
+          {"cores", facts.cores},
+          {"numa_nodes", facts.numa_nodes},
+          {"memory_bytes", facts.memory_bytes},
+          {"l2_bytes", facts.l2_bytes},
+          {"l3_bytes", facts.l3_bytes},
+          {"cpu_flags", facts.cpu_flags},
+          {"gpus", Json::array()}};
   for (const GpuFacts& gpu : facts.gpus) {
-    json["gpus"].push_back({{"vendor", gpu.vendor}, {"name", gpu.name}, {"memory_gib", gpu.memory_gib}});
+    json["gpus"].push_back(
+        {{"vendor", gpu.vendor}, {"name", gpu.name}, {"memory_gib", gpu.memory_gib}});
   }
 }
 

@@ -28,7 +28,7 @@ void to_json(Json& json, const MachineFacts& facts);
 void from_json(const Json& json, MachineFacts& facts);
 
 // Best of several passes on `threads` threads: a roof, so the maximum is the right statistic. Each takes
-// about a second. A working set above four times the caches (at least 1 GiB), or above half of the free
+// about a second. A working set above four times the caches (256 MiB to 2 GiB), or above half of the free
 // memory, is measured as that much: the caches are out of play long before.
 double measure_bandwidth_gb_s(uint64_t working_set_bytes, int threads);   // reads of a buffer of that size
 double measure_peak_gflop_s(int threads);                                 // fp32 multiply-adds, 2 operations each, widest vectors here

@@ -31,7 +31,9 @@ TEST(Machine, ReadsCpuinfoOfX86) {
 
 TEST(Machine, ReadsCpuinfoOfArm) {
   MachineFacts facts;
-  parse_cpuinfo("processor\t: 0\nFeatures\t: fp asimd sve\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n", facts);
+  parse_cpuinfo(
+      "processor\t: 0\nFeatures\t: fp asimd sve\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n",
+      facts);
   EXPECT_EQ(facts.cpu_vendor, "ARM");
   EXPECT_EQ(facts.cpu_name, "ARM part 0xd40");
   EXPECT_TRUE(facts.has_flag("sve"));
@@ -61,7 +63,8 @@ TEST(Gpus, NvidiaSmi) {
 
 TEST(Gpus, RocmSmi) {
   const auto gpus = parse_rocm_smi(
-      "WARNING: x\n{\"card0\": {\"Card Series\": \"AMD Instinct MI300X\", \"VRAM Total Memory (B)\": "
+      "WARNING: x\n{\"card0\": {\"Card Series\": \"AMD Instinct MI300X\", \"VRAM Total Memory "
+      "(B)\": "
       "\"206141652992\"}, \"system\": {}}");
   ASSERT_EQ(gpus.size(), 1u);
   EXPECT_EQ(gpus[0].name, "AMD Instinct MI300X");
@@ -71,14 +74,17 @@ TEST(Gpus, RocmSmi) {
 
 TEST(Gpus, AmdSmiOldAndNew) {
   const std::string gpu =
-      "{\"gpu\": 0, \"asic\": {\"market_name\": \"MI300X\"}, \"vram\": {\"size\": {\"value\": 196592, \"unit\": \"MB\"}}}";
-  for (const std::string& text : {"[" + gpu + "]", "{\"gpu_data\": [" + gpu + "]}", "[WARN] old\n{\"gpu_data\": [" + gpu + "]}"}) {
+      "{\"gpu\": 0, \"asic\": {\"market_name\": \"MI300X\"}, \"vram\": {\"size\": {\"value\": "
+      "196592, \"unit\": \"MB\"}}}";
+  for (const std::string& text : {"[" + gpu + "]", "{\"gpu_data\": [" + gpu + "]}",
+                                  "[WARN] old\n{\"gpu_data\": [" + gpu + "]}"}) {
     const auto gpus = parse_amd_smi(text);
     ASSERT_EQ(gpus.size(), 1u) << text;
     EXPECT_EQ(gpus[0].name, "MI300X");
     EXPECT_NEAR(gpus[0].memory_gib, 191.98, 0.01);
   }
-  for (const char* text : {"", "[1]", "{\"gpu_data\": 1}", "{]", "[{\"asic\": {}, \"vram\": []}]"}) {
+  for (const char* text :
+       {"", "[1]", "{\"gpu_data\": 1}", "{]", "[{\"asic\": {}, \"vram\": []}]"}) {
     EXPECT_NO_THROW(parse_amd_smi(text)) << text;
   }
 }
@@ -88,7 +94,8 @@ TEST(Machine, AToolOnPathIsAskedAndAFailingOneIsNoGpu) {
   const fs::path tool = folder.path() / "nvidia-smi";
   const std::string path = getenv("PATH");
   setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
-  write_file(tool, "#!/bin/sh\n[ \"$1\" = --query-gpu=name,memory.total ] && echo 'Fake GPU, 2048 MiB'\n");
+  write_file(
+      tool, "#!/bin/sh\n[ \"$1\" = --query-gpu=name,memory.total ] && echo 'Fake GPU, 2048 MiB'\n");
   make_executable(tool);
   auto gpus = probe_gpus();
   ASSERT_FALSE(gpus.empty());
@@ -133,7 +140,8 @@ TEST(Kernels, EachReadsAllAndComputesWhatItClaims) {
   EXPECT_GT(kernel.run(1000), 0);
 }
 
-TEST(Roofs, ArePositiveAndNoFasterThanLight) {  // values depend on the machine; sanity is all that can be held
+TEST(Roofs, ArePositiveAndNoFasterThanLight) {  // values depend on the machine; sanity is all that
+                                                // can be held
   const double small = measure_bandwidth_gb_s(256 << 10, 1);
   EXPECT_GT(small, 0.1);
   EXPECT_LT(small, 1e5);

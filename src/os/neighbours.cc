@@ -11,7 +11,8 @@
 namespace hyperloom {
 
 void parse_cpu_line(std::string_view text, Snapshot& snapshot) {
-  // cpu user nice system idle iowait irq softirq steal guest guest_nice; guest is part of user already
+  // cpu user nice system idle iowait irq softirq steal guest guest_nice; guest is part of user
+  // already
   const auto fields = split_words(text.substr(0, text.find('\n')));
   const auto ticks = [&](size_t field) {
     return field < fields.size() ? std::strtoull(fields[field].c_str(), nullptr, 10) : 0ull;
@@ -51,7 +52,8 @@ uint64_t self_ticks(const Snapshot& before, const Snapshot& after) {
   for (const auto& [key, now] : after.family) {
     if (key.first != after.self) continue;
     const auto then = before.family.find(key);
-    if (then != before.family.end()) return now.cpu_ticks - std::min(now.cpu_ticks, then->second.cpu_ticks);
+    if (then != before.family.end())
+      return now.cpu_ticks - std::min(now.cpu_ticks, then->second.cpu_ticks);
   }
   return 0;
 }
@@ -63,7 +65,8 @@ double queue_delay(const Snapshot& before, const Snapshot& after, double cores) 
   for (const auto& [thread, now] : after.threads) {
     const auto found = before.threads.find(thread);
     const ThreadTime then = found == before.threads.end() ? ThreadTime() : found->second;
-    if (now.run_ns < then.run_ns || now.wait_ns < then.wait_ns) continue;  // the number of an ended thread, used again
+    if (now.run_ns < then.run_ns || now.wait_ns < then.wait_ns)
+      continue;  // the number of an ended thread, used again
     run_s += static_cast<double>(now.run_ns - then.run_ns) * 1e-9;
     wait_s += static_cast<double>(now.wait_ns - then.wait_ns) * 1e-9;
   }
@@ -78,19 +81,22 @@ void NeighbourSums::add(const Snapshot& before, const Snapshot& after) {
   if (seconds <= 0) return;
   const double family_s = static_cast<double>(family_ticks(before, after)) / scale_.ticks_per_s;
   const double self_s = static_cast<double>(self_ticks(before, after)) / scale_.ticks_per_s;
-  const double busy_s = static_cast<double>(after.busy_ticks - std::min(after.busy_ticks, before.busy_ticks)) /
-                        scale_.ticks_per_s;
-  const double steal_s = static_cast<double>(after.steal_ticks - std::min(after.steal_ticks, before.steal_ticks)) /
-                         scale_.ticks_per_s;
-  // May be below 0 in one window: a tick lands in the machine's account before the process's. Over many
-  // windows that evens out, so it is added as it is.
+  const double busy_s =
+      static_cast<double>(after.busy_ticks - std::min(after.busy_ticks, before.busy_ticks)) /
+      scale_.ticks_per_s;
+  const double steal_s =
+      static_cast<double>(after.steal_ticks - std::min(after.steal_ticks, before.steal_ticks)) /
+      scale_.ticks_per_s;
+  // May be below 0 in one window: a tick lands in the machine's account before the process's. Over
+  // many windows that evens out, so it is added as it is.
   const double foreign_s = busy_s - family_s;
   seconds_ += seconds;
   foreign_s_ += foreign_s;
   own_s_ += std::max(0.0, family_s - self_s);
   steal_s_ += steal_s;
   delay_weighted_ += queue_delay(before, after, scale_.cores) * seconds;
-  swap_mib_ += static_cast<double>(after.swapped_pages - std::min(after.swapped_pages, before.swapped_pages)) *
+  swap_mib_ += static_cast<double>(after.swapped_pages -
+                                   std::min(after.swapped_pages, before.swapped_pages)) *
                scale_.page_bytes / (1 << 20);
 
   last_second_.push_back({seconds, foreign_s});
@@ -122,14 +128,20 @@ Neighbours NeighbourSums::result() const {
 
 std::vector<std::string> pollution(const Neighbours& n, const NeighbourLimits& limits) {
   std::vector<std::string> breaches;
-  const auto check = [&](const char* what, double value, double limit, const char* unit, const char* mend) {
-    if (value > limit) breaches.push_back(fmt::format("{} {:.2f} {} (limit {:.2f}): {}", what, value, unit, limit, mend));
+  const auto check = [&](const char* what, double value, double limit, const char* unit,
+                         const char* mend) {
+    if (value > limit)
+      breaches.push_back(
+          fmt::format("{} {:.2f} {} (limit {:.2f}): {}", what, value, unit, limit, mend));
   };
-  check("other processes used", n.foreign_cpu, limits.foreign_cpu, "cores on average", "stop them, or measure when they rest");
-  check("other processes used", n.foreign_cpu_peak, limits.foreign_cpu_peak, "cores in the worst second",
-        "look for timers and cron jobs");
-  check("the hypervisor took", n.steal, limits.steal, "cores", "the host is shared; measure at a calmer time");
-  check("swapped", n.swap_mib, limits.swap_mib, "MiB", "free memory, or use a smaller model or context");
+  check("other processes used", n.foreign_cpu, limits.foreign_cpu, "cores on average",
+        "stop them, or measure when they rest");
+  check("other processes used", n.foreign_cpu_peak, limits.foreign_cpu_peak,
+        "cores in the worst second", "look for timers and cron jobs");
+  check("the hypervisor took", n.steal, limits.steal, "cores",
+        "the host is shared; measure at a calmer time");
+  check("swapped", n.swap_mib, limits.swap_mib, "MiB",
+        "free memory, or use a smaller model or context");
   return breaches;
 }
 

@@ -12,32 +12,36 @@ namespace hyperloom {
 
 struct Snapshot {
   double at_s = 0;
-  uint64_t busy_ticks = 0;            // of the whole machine: user, nice, system, irq, softirq
+  uint64_t busy_ticks = 0;  // of the whole machine: user, nice, system, irq, softirq
   uint64_t steal_ticks = 0;
-  uint64_t swapped_pages = 0;         // in and out, since boot
-  std::map<std::pair<pid_t, uint64_t>, ProcStat> family;   // by pid and start time; this process is in it
-  std::map<pid_t, ThreadTime> threads;                     // of the family without this process, by thread
+  uint64_t swapped_pages = 0;  // in and out, since boot
+  std::map<std::pair<pid_t, uint64_t>, ProcStat>
+      family;                           // by pid and start time; this process is in it
+  std::map<pid_t, ThreadTime> threads;  // of the family without this process, by thread
   pid_t self = 0;
 };
 
-struct Scale { double ticks_per_s = 100, cores = 1, page_bytes = 4096; };
+struct Scale {
+  double ticks_per_s = 100, cores = 1, page_bytes = 4096;
+};
 
 // Busy and steal from the first line of /proc/stat.
 void parse_cpu_line(std::string_view text, Snapshot& snapshot);
 // pswpin + pswpout of /proc/vmstat.
 uint64_t parse_swapped_pages(std::string_view text);
 
-// CPU ticks that the family used between two snapshots, members that began or ended in between included.
-// What an ended member used since it was last seen shows only in its parent's account of reaped children:
-// growth of those accounts, less what was already seen of the ended. A parent that ignores SIGCHLD keeps no
-// such account; then at most half a second of the ended member's time goes missing.
+// CPU ticks that the family used between two snapshots, members that began or ended in between
+// included. What an ended member used since it was last seen shows only in its parent's account of
+// reaped children: growth of those accounts, less what was already seen of the ended. A parent that
+// ignores SIGCHLD keeps no such account; then at most half a second of the ended member's time goes
+// missing.
 uint64_t family_ticks(const Snapshot& before, const Snapshot& after);
 // The same of this process alone.
 uint64_t self_ticks(const Snapshot& before, const Snapshot& after);
 
-// Share of their runnable time that the family's threads waited for a core without need. With W waiting and
-// R running threads on average, W + R - cores wait whatever the neighbours do; only waiting beyond that
-// counts. 0 where the kernel keeps no schedstat.
+// Share of their runnable time that the family's threads waited for a core without need. With W
+// waiting and R running threads on average, W + R - cores wait whatever the neighbours do; only
+// waiting beyond that counts. 0 where the kernel keeps no schedstat.
 double queue_delay(const Snapshot& before, const Snapshot& after, double cores);
 
 // Adds up windows between successive snapshots.
@@ -48,11 +52,13 @@ class NeighbourSums {
   Neighbours result() const;
 
  private:
-  struct Window { double seconds, foreign_s; };
+  struct Window {
+    double seconds, foreign_s;
+  };
   Scale scale_;
   double seconds_ = 0, foreign_s_ = 0, own_s_ = 0, steal_s_ = 0, delay_weighted_ = 0, swap_mib_ = 0;
   double peak_ = 0, longest_ = 0;
-  std::vector<Window> last_second_;   // the windows that make up the second just behind
+  std::vector<Window> last_second_;  // the windows that make up the second just behind
 };
 
 }  // namespace hyperloom

@@ -21,7 +21,8 @@
 namespace hyperloom {
 namespace {
 
-// Addresses as /proc/net prints them, 32-bit words in host order: any and loopback, plain and v4-in-v6.
+// Addresses as /proc/net prints them, 32-bit words in host order: any and loopback, plain and
+// v4-in-v6.
 bool is_local(const std::string& address) {
   if (address.size() == 8) return address == "00000000" || ends_with(address, "7F");
   return address == std::string(32, '0') || address == "00000000000000000000000001000000" ||

@@ -12,7 +12,8 @@ namespace {
 
 template <typename Address>
 bool listen_on(const Descriptor& fd, const Address& address) {
-  return ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && ::listen(fd.get(), 1) == 0;
+  return ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+         ::listen(fd.get(), 1) == 0;
 }
 
 TEST(Port, AFreePortHasNoListenerAndATakenOneNamesUs) {

@@ -47,7 +47,8 @@ std::vector<uint64_t> parse_numbers(std::string_view text) {
   const char* const end = at + text.size();
   while (true) {
     while (at < end && (*at == ' ' || *at == '\n')) ++at;
-    const bool negative = at < end && *at == '-';  // tty_nr and priority may be; nobody here reads them
+    const bool negative =
+        at < end && *at == '-';  // tty_nr and priority may be; nobody here reads them
     uint64_t number = 0;
     const auto [next, error] = std::from_chars(at + negative, end, number);
     if (error != std::errc()) return numbers;
@@ -61,7 +62,8 @@ std::vector<uint64_t> parse_numbers(std::string_view text) {
 double ticks_per_second() { return static_cast<double>(::sysconf(_SC_CLK_TCK)); }
 
 std::optional<ProcStat> parse_stat(std::string_view line) {
-  // "pid (name) S ppid ...": the name may hold blanks and brackets, so fields count from the last one.
+  // "pid (name) S ppid ...": the name may hold blanks and brackets, so fields count from the last
+  // one.
   const size_t open = line.find(" ("), close = line.rfind(") ");
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
   if (close + 4 > line.size()) return {};
@@ -124,8 +126,10 @@ std::vector<ProcStat> read_descendants(pid_t root) {
     if (auto stat = read_stat(pid)) found.push_back(*stat);
     const std::string tasks = folder_of(pid) + "/task";
     for (const pid_t thread : numbers_in(tasks)) {  // each thread lists the children that it made
-      for (const uint64_t child : parse_numbers(slurp(tasks + "/" + std::to_string(thread) + "/children"))) {
-        if (seen.insert(static_cast<pid_t>(child)).second) open.push_back(static_cast<pid_t>(child));
+      for (const uint64_t child :
+           parse_numbers(slurp(tasks + "/" + std::to_string(thread) + "/children"))) {
+        if (seen.insert(static_cast<pid_t>(child)).second)
+          open.push_back(static_cast<pid_t>(child));
       }
     }
   }

@@ -13,7 +13,8 @@ namespace {
 
 TEST(Procfs, ParsesANameWithBracketsAndBlanks) {
   const auto stat = parse_stat(
-      "42 (a) (b c) ) S 7 42 40 0 -1 4194560 100 0 0 0 11 5 3 1 -20 0 9 0 12345 1000 20 18446744073709551615\n");
+      "42 (a) (b c) ) S 7 42 40 0 -1 4194560 100 0 0 0 11 5 3 1 -20 0 9 0 12345 1000 20 "
+      "18446744073709551615\n");
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->pid, 42);
   EXPECT_EQ(stat->state, 'S');
@@ -50,7 +51,8 @@ TEST(Procfs, DescendantsFollowParentsAndSurviveARing) {
     stat.parent = parent;
     return stat;
   };
-  const std::vector<ProcStat> all = {make(1, 0), make(2, 1), make(3, 2), make(4, 3), make(5, 1), make(6, 7), make(7, 6)};
+  const std::vector<ProcStat> all = {make(1, 0), make(2, 1), make(3, 2), make(4, 3),
+                                     make(5, 1), make(6, 7), make(7, 6)};
   const auto pids = [&](pid_t root) {
     std::vector<pid_t> found;
     for (const ProcStat& stat : descendants(all, root)) found.push_back(stat.pid);

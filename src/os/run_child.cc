@@ -50,10 +50,12 @@ RunResult run_child(ChildSpec spec, double limit_s, const volatile bool* stop_fl
   Descriptor copy;  // what goes to the caller's file too
   if (!spec.output.empty()) {
     copy = Descriptor(::open(spec.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-    if (!copy) throw internal_error("cannot write " + spec.output.string() + ": " + std::strerror(errno));
+    if (!copy)
+      throw internal_error("cannot write " + spec.output.string() + ": " + std::strerror(errno));
   }
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw internal_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw internal_error(std::string("cannot make a pipe: ") + std::strerror(errno));
   Descriptor reader(ends[0]), writer(ends[1]);
   ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
   spec.output_fd = writer.get();

@@ -1,6 +1,5 @@
 #include "os/sentinel.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,20 +39,25 @@ Snapshot take(pid_t family_root, const Snapshot* before) {
   Snapshot snapshot;
   snapshot.self = ::getpid();
   const auto add = [&](pid_t root) {
-    for (const ProcStat& stat : read_descendants(root)) snapshot.family[{stat.pid, stat.start_ticks}] = stat;
+    for (const ProcStat& stat : read_descendants(root))
+      snapshot.family[{stat.pid, stat.start_ticks}] = stat;
   };
   add(snapshot.self);
   if (family_root > 0) add(family_root);
   // Who was ours stays ours, though its parent has died and it now hangs elsewhere in the tree.
-  for (const auto& [key, then] : before ? before->family : Snapshot().family) {
-    if (snapshot.family.count(key)) continue;
-    const auto stat = read_stat(key.first);
-    if (stat && stat->start_ticks == key.second) add(key.first);
+  if (before) {
+    for (const auto& [key, then] : before->family) {
+      if (snapshot.family.count(key)) continue;
+      const auto stat = read_stat(key.first);
+      if (stat && stat->start_ticks == key.second) add(key.first);
+    }
   }
   for (const auto& [key, stat] : snapshot.family) {
-    if (key.first != snapshot.self && !stat.ended()) snapshot.threads.merge(read_thread_times(key.first));
+    if (key.first != snapshot.self && !stat.ended())
+      snapshot.threads.merge(read_thread_times(key.first));
   }
-  // Clock and machine last and together: the ticks of the walk above are ours, and in both accounts' reach.
+  // Clock and machine last and together: the ticks of the walk above are ours, and in both
+  // accounts' reach.
   parse_cpu_line(slurp("/proc/stat"), snapshot);
   snapshot.swapped_pages = parse_swapped_pages(slurp("/proc/vmstat"));
   snapshot.at_s = EventLoop::now_s();

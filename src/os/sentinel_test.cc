@@ -51,26 +51,35 @@ TEST(Neighbours, WhatTheFamilyUsesIsNotForeign) {
 }
 
 TEST(Neighbours, AMemberThatBeganInBetweenIsCountedWhole) {
-  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 10)}), snapshot(1, 0, {process(1, 10), process(3, 70, 5)})), 75u);
+  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 10)}),
+                         snapshot(1, 0, {process(1, 10), process(3, 70, 5)})),
+            75u);
 }
 
 TEST(Neighbours, AMemberThatEndedLeavesItsTimeToItsParent) {
   // Seen at 50 ticks, ended at 80: its parent reaped 80, of which 30 are new.
-  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 10, 7), process(2, 50)}), snapshot(1, 0, {process(1, 12, 87)})), 32u);
+  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 10, 7), process(2, 50)}),
+                         snapshot(1, 0, {process(1, 12, 87)})),
+            32u);
 }
 
 TEST(Neighbours, AMemberNeverSeenAliveIsCountedByItsParent) {
-  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 0, 0)}), snapshot(1, 0, {process(1, 0, 90)})), 90u);
+  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 0, 0)}), snapshot(1, 0, {process(1, 0, 90)})),
+            90u);
 }
 
 TEST(Neighbours, AParentWithoutAccountsLosesALittleAndNeverGoesBelowZero) {
-  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 0), process(2, 500)}), snapshot(1, 0, {process(1, 3)})), 3u);
+  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 0), process(2, 500)}),
+                         snapshot(1, 0, {process(1, 3)})),
+            3u);
 }
 
 TEST(Neighbours, AReusedPidIsAnotherProcess) {
   ProcStat again = process(2, 5);
   again.start_ticks = 9999;
-  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 0), process(2, 500)}), snapshot(1, 0, {process(1, 0), again})), 5u);
+  EXPECT_EQ(family_ticks(snapshot(0, 0, {process(1, 0), process(2, 500)}),
+                         snapshot(1, 0, {process(1, 0), again})),
+            5u);
 }
 
 TEST(Neighbours, ThePeakIsTheWorstSecondAndNotTheWorstSample) {
@@ -104,7 +113,8 @@ TEST(Neighbours, StealAndSwap) {
 TEST(Neighbours, WaitingOnOnesOwnThreadsIsNoDelay) {
   Snapshot a = snapshot(0, 0, {}), b = snapshot(1, 0, {});
   for (pid_t thread = 1; thread <= 4; ++thread) b.threads[thread] = {500'000'000, 500'000'000};
-  EXPECT_NEAR(queue_delay(a, b, 2), 0, 1e-9);    // four threads on two cores: half of the time waiting
+  EXPECT_NEAR(queue_delay(a, b, 2), 0,
+              1e-9);  // four threads on two cores: half of the time waiting
   EXPECT_NEAR(queue_delay(a, b, 4), 0.5, 1e-9);  // four cores were there, somebody else held two
   EXPECT_EQ(queue_delay(a, a, 4), 0);
 }
@@ -137,10 +147,12 @@ TEST(Pollution, JsonKeepsAll) {
 
 void burn(double seconds) {
   const double end = EventLoop::now_s() + seconds;
-  while (EventLoop::now_s() < end) {}
+  while (EventLoop::now_s() < end) {
+  }
 }
 
-// Foreign to the sentinel is who is not below it: so it watches from a forked child, and we burn above it.
+// Foreign to the sentinel is who is not below it: so it watches from a forked child, and we burn
+// above it.
 TEST(Sentinel, ABurnerOutsideTheFamilyIsSeen) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -154,7 +166,8 @@ TEST(Sentinel, ABurnerOutsideTheFamilyIsSeen) {
   }
   const uint64_t before = read_stat(getpid())->cpu_ticks;
   burn(1.1);
-  const double burnt = static_cast<double>(read_stat(getpid())->cpu_ticks - before) / ticks_per_second();
+  const double burnt =
+      static_cast<double>(read_stat(getpid())->cpu_ticks - before) / ticks_per_second();
   Neighbours n;
   EXPECT_EQ(read(ends[0], &n, sizeof n), static_cast<ssize_t>(sizeof n));
   waitpid(watcher, nullptr, 0);
@@ -165,7 +178,8 @@ TEST(Sentinel, ABurnerOutsideTheFamilyIsSeen) {
 }
 
 TEST(Sentinel, OurChildrensWorkIsOwn) {
-  const auto child = Child::spawn({.argv = {"sh", "-c", "(while :; do :; done) & while :; do :; done"}});
+  const auto child =
+      Child::spawn({.argv = {"sh", "-c", "(while :; do :; done) & while :; do :; done"}});
   Sentinel sentinel(child->handle().pid);
   usleep(700'000);
   const Neighbours n = sentinel.finish();

@@ -54,15 +54,17 @@ Descriptor open_output(const ChildSpec& spec) {
     return above_standard(Descriptor(::fcntl(spec.output_fd, F_DUPFD_CLOEXEC, 3)), "output_fd");
   }
   const std::string file = spec.output.empty() ? "/dev/null" : spec.output.string();
-  return above_standard(Descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
-                        "cannot write the output of " + spec.argv[0] + " to " + file);
+  return above_standard(
+      Descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
+      "cannot write the output of " + spec.argv[0] + " to " + file);
 }
 
 void become_subreaper() {
   // Orphans of our children come to us instead of to init, so that none escapes by forking twice.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Where SIGCHLD is ignored the kernel reaps children itself, and pids would be free before we look.
-  struct sigaction action {};
+  // Where SIGCHLD is ignored the kernel reaps children itself, and pids would be free before we
+  // look.
+  struct sigaction action{};
   if (::sigaction(SIGCHLD, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
     action.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &action, nullptr);
@@ -79,7 +81,8 @@ std::string new_cgroup(uint64_t child_start) {
 Spawned fork_and_exec(const ChildSpec& spec, const ExecPlan& plan) {
   become_subreaper();
   Pipe go, report;
-  const Descriptor input = above_standard(Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)), "/dev/null");
+  const Descriptor input =
+      above_standard(Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)), "/dev/null");
   const Descriptor output = open_output(spec);
   ExecPlan here = plan;
   here.input = input.get(), here.output = output.get();
@@ -110,8 +113,9 @@ Spawned fork_and_exec(const ChildSpec& spec, const ExecPlan& plan) {
   };
   if (!spawned.pidfd || !stat) {
     abandon();
-    throw internal_error("cannot hold " + spec.argv[0] + " by a pidfd: " + std::strerror(pidfd_error),
-                         "hyperloom needs Linux 5.4 or newer and a readable /proc");
+    throw internal_error(
+        "cannot hold " + spec.argv[0] + " by a pidfd: " + std::strerror(pidfd_error),
+        "hyperloom needs Linux 5.4 or newer and a readable /proc");
   }
   spawned.handle.start_ticks = stat->start_ticks;
   spawned.handle.cgroup = new_cgroup(stat->start_ticks);
@@ -125,7 +129,8 @@ Spawned fork_and_exec(const ChildSpec& spec, const ExecPlan& plan) {
   (void)!::write(go.write_end.get(), &start, sizeof start);
   ExecFailure failure{};
   ssize_t count = 0;
-  while ((count = ::read(report.read_end.get(), &failure, sizeof failure)) < 0 && errno == EINTR) {}
+  while ((count = ::read(report.read_end.get(), &failure, sizeof failure)) < 0 && errno == EINTR) {
+  }
   if (count != 0) {  // the pipe closes without a word when exec succeeds
     abandon();
     throw explain(failure, spec);
@@ -148,7 +153,8 @@ Spawned spawn_process(const ChildSpec& spec) {
 }
 
 void reap_root(pid_t pid) {
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
   const std::lock_guard lock(roots_mutex);
   roots.erase(pid);
 }
@@ -158,7 +164,8 @@ void reap_orphans() {
   const std::vector<ProcStat> all = all_processes();
   const std::lock_guard lock(roots_mutex);
   for (const ProcStat& stat : all) {
-    if (stat.parent != self || !stat.ended() || stat.session == session || roots.count(stat.pid)) continue;
+    if (stat.parent != self || !stat.ended() || stat.session == session || roots.count(stat.pid))
+      continue;
     ::waitpid(stat.pid, nullptr, WNOHANG);
   }
 }

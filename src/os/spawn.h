@@ -17,8 +17,8 @@ struct Spawned {
   Descriptor pidfd;
 };
 
-// Returns once the program has replaced the forked process. Error(BadInput) names argv[0] when it cannot;
-// Error(Internal) when the system has no process, descriptor or pidfd left.
+// Returns once the program has replaced the forked process. Error(BadInput) names argv[0] when it
+// cannot; Error(Internal) when the system has no process, descriptor or pidfd left.
 Spawned spawn_process(const ChildSpec& spec);
 
 // The spawned root is reaped, and no longer anybody's: its pid is free again.

@@ -1,6 +1,6 @@
-// The thread that forks. PDEATHSIG, which makes children die with us, fires when the *thread* that forked
-// ends, not the process; so all children are forked by one thread that lives as long as the process.
-// This is the program's only hidden global, for that reason alone.
+// The thread that forks. PDEATHSIG, which makes children die with us, fires when the *thread* that
+// forked ends, not the process; so all children are forked by one thread that lives as long as the
+// process. This is the program's only hidden global, for that reason alone.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace hyperloom {
 
-void run_on_spawner_thread(std::function<void()> job);   // returns when it ran; `job` must not throw
+void run_on_spawner_thread(std::function<void()> job);  // returns when it ran; `job` must not throw
 
 template <typename Result, typename Job>
 Result on_spawner_thread(Job job) {
