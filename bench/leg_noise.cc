@@ -12,8 +12,9 @@ double uniform(Rng& rng) { return std::uniform_real_distribution<double>()(rng);
 
 LegSource t3_legs(Rng& rng) {
   return [&rng](double noisier) -> std::optional<double> {
-    const double chi = std::gamma_distribution<double>(1.5, 2.0)(rng);   // chi-squared, 3 df
-    return noisier * gauss(rng) / std::sqrt(chi / 3) / std::sqrt(3.0) / kRoot2;   // variance of t3 is 3
+    const double chi = std::gamma_distribution<double>(1.5, 2.0)(rng);  // chi-squared, 3 df
+    return noisier * gauss(rng) / std::sqrt(chi / 3) / std::sqrt(3.0) /
+           kRoot2;  // variance of t3 is 3
   };
 }
 
@@ -63,18 +64,22 @@ std::vector<NoiseShape> noise_shapes() {
       {"gauss, sd 3", "normal, pair sd 3 %", plain(3)},
       {"t3", "Student t, 3 df, scaled to pair sd 1 %", t3_legs},
       {"bimodal", "every fifth boot 5 % slower, core pair sd 1 %", bimodal_legs},
-      {"bursts 10 %", "every tenth leg 5 to 30 % slower, unseen", [](Rng& r) { return burst_legs(r, 0); }},
+      {"bursts 10 %", "every tenth leg 5 to 30 % slower, unseen",
+       [](Rng& r) { return burst_legs(r, 0); }},
       {"bursts + sentinel", "the same, 80 % of such legs voided and their pair repeated",
        [](Rng& r) { return burst_legs(r, 0.8); }},
       {"AR(0.5)", "legs correlated in time, rho 0.5", [](Rng& r) { return ar_legs(r, 0.5); }},
       {"AR(0.9)", "legs correlated in time, rho 0.9", [](Rng& r) { return ar_legs(r, 0.9); }},
       {"drift 0.05", "0.05 % faster with every leg", [](Rng& r) { return drift_legs(r, 0.05, 0); }},
       {"drift 0.5", "0.5 % faster with every leg", [](Rng& r) { return drift_legs(r, 0.5, 0); }},
-      {"random walk 0.5", "level moves by N(0, 0.5 %) a leg", [](Rng& r) { return drift_legs(r, 0, 0.5); }},
-      {"all noisier 2x", "every candidate's legs twice as noisy as stock's", plain(1), [](Rng&) { return 2.0; }},
+      {"random walk 0.5", "level moves by N(0, 0.5 %) a leg",
+       [](Rng& r) { return drift_legs(r, 0, 0.5); }},
+      {"all noisier 2x", "every candidate's legs twice as noisy as stock's", plain(1),
+       [](Rng&) { return 2.0; }},
       {"20 % noisier 3x", "every fifth candidate's legs three times as noisy", plain(1),
        [](Rng& r) { return uniform(r) < 0.2 ? 3.0 : 1.0; }},
-      {"all noisier 3x", "every candidate's legs three times as noisy", plain(1), [](Rng&) { return 3.0; }},
+      {"all noisier 3x", "every candidate's legs three times as noisy", plain(1),
+       [](Rng&) { return 3.0; }},
   };
 }
 

@@ -1,7 +1,9 @@
-// Does the comparison hold its promise? Simulates whole sessions in which no candidate differs from stock, with
-// the code that real sessions run (look, NoisePool, a_goes_first), and counts those that keep anything.
-//   bench_simulate_aa [--sessions N] [--out FILE]   A/A sessions by noise shape; FILE gets the Markdown report
-//   bench_simulate_aa --power                        the table behind pairs_needed()
+// Does the comparison hold its promise? Simulates whole sessions in which no candidate differs from
+// stock, with the code that real sessions run (look, NoisePool, a_goes_first), and counts those
+// that keep anything.
+//   bench_simulate_aa [--sessions N] [--out FILE]   A/A sessions by noise shape; FILE gets the
+//   Markdown report bench_simulate_aa --power                        the table behind
+//   pairs_needed()
 #include <fmt/format.h>
 
 #include <array>
@@ -21,9 +23,13 @@ namespace {
 
 constexpr int kComparisons = 20, kStockLegs = 6;
 
-struct Pair { double difference = 0; int legs = 0; };
+struct Pair {
+  double difference = 0;
+  int legs = 0;
+};
 
-// Two legs back to back; a voided leg voids and repeats its pair (L8), up to the limit that a session has.
+// Two legs back to back; a voided leg voids and repeats its pair (L8), up to the limit that a
+// session has.
 Pair run_pair(const LegSource& leg, double noisier, bool a_first, double effect = 0) {
   Pair pair;
   for (;;) {
@@ -40,7 +46,9 @@ Pair run_pair(const LegSource& leg, double noisier, bool a_first, double effect 
   }
 }
 
-struct SessionCount { int keeps = 0, legs = 0, useless = 0; };
+struct SessionCount {
+  int keeps = 0, legs = 0, useless = 0;
+};
 
 SessionCount run_session(const NoiseShape& shape, const std::string& seed, Rng& rng) {
   SessionCount count;
@@ -84,24 +92,30 @@ std::string simulate(int sessions) {
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
   std::string report = fmt::format(
-      "# False keeps in simulated A/A sessions\n\n{}, {}. {} sessions a shape, {} comparisons a session, {} stock legs, "
-      "alpha 0.05 a session, useful gain 0.5 %.\nNo candidate differs from stock: every keep is false. `bench_simulate_aa` "
-      "prints this with the code that sessions run.\n\n| shape | sessions with a false keep | standard error | keeps a comparison "
+      "# False keeps in simulated A/A sessions\n\n{}, {}. {} sessions a shape, {} comparisons a "
+      "session, {} stock legs, "
+      "alpha 0.05 a session, useful gain 0.5 %.\nNo candidate differs from stock: every keep is "
+      "false. `bench_simulate_aa` "
+      "prints this with the code that sessions run.\n\n| shape | sessions with a false keep | "
+      "standard error | keeps a comparison "
       "| legs a session | `not_useful` | what was simulated |\n|---|---|---|---|---|---|---|\n",
       date, processor(), sessions, kComparisons, kStockLegs);
   std::cout << report << std::flush;
   for (const NoiseShape& shape : noise_shapes()) {
-    Rng rng(20261201);   // the same machine luck for every shape and every run
+    Rng rng(20261201);  // the same machine luck for every shape and every run
     int spoiled = 0, keeps = 0, useless = 0;
     double legs = 0;
     for (int i = 0; i < sessions; ++i) {
       const SessionCount count = run_session(shape, shape.name + std::to_string(i), rng);
-      spoiled += count.keeps > 0, keeps += count.keeps, legs += count.legs, useless += count.useless;
+      spoiled += count.keeps > 0, keeps += count.keeps, legs += count.legs,
+          useless += count.useless;
     }
-    const double share = static_cast<double>(spoiled) / sessions, comparisons = 1.0 * sessions * kComparisons;
-    const std::string row = fmt::format("| {} | {:.4f} | {:.4f} | {:.5f} | {:.0f} | {:.0f} % | {} |\n", shape.name, share,
-                                        std::sqrt(share * (1 - share) / sessions), keeps / comparisons,
-                                        legs / sessions, 100 * useless / comparisons, shape.text);
+    const double share = static_cast<double>(spoiled) / sessions,
+                 comparisons = 1.0 * sessions * kComparisons;
+    const std::string row =
+        fmt::format("| {} | {:.4f} | {:.4f} | {:.5f} | {:.0f} | {:.0f} % | {} |\n", shape.name,
+                    share, std::sqrt(share * (1 - share) / sessions), keeps / comparisons,
+                    legs / sessions, 100 * useless / comparisons, shape.text);
     std::cout << row << std::flush;
     report += row;
   }
@@ -142,9 +156,12 @@ int run(int argc, char** argv) {
   std::string out;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--power")) return print_power(), 0;
-    if (!std::strcmp(argv[i], "--sessions") && i + 1 < argc) sessions = std::atoi(argv[++i]);
-    else if (!std::strcmp(argv[i], "--out") && i + 1 < argc) out = argv[++i];
-    else return std::cerr << "usage: bench_simulate_aa [--sessions N] [--out FILE] | --power\n", 2;
+    if (!std::strcmp(argv[i], "--sessions") && i + 1 < argc)
+      sessions = std::atoi(argv[++i]);
+    else if (!std::strcmp(argv[i], "--out") && i + 1 < argc)
+      out = argv[++i];
+    else
+      return std::cerr << "usage: bench_simulate_aa [--sessions N] [--out FILE] | --power\n", 2;
   }
   if (sessions < 1) return std::cerr << "--sessions needs a number above 0\n", 2;
   const auto start = std::chrono::steady_clock::now();
@@ -152,7 +169,8 @@ int run(int argc, char** argv) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const std::string last = fmt::format("\nTook {:.0f} s on one core.\n", took.count());
   std::cout << last;
-  if (!out.empty() && !(std::ofstream(out) << report << last)) return std::cerr << "cannot write " << out << "\n", 1;
+  if (!out.empty() && !(std::ofstream(out) << report << last))
+    return std::cerr << "cannot write " << out << "\n", 1;
   return 0;
 }
 

@@ -32,8 +32,9 @@ std::string load_blob(const fs::path& session_dir, const std::string& sha256) {
   const fs::path file = session_dir / "blobs" / sha256;
   std::string bytes = read_file(file);
   if (sha256_hex(bytes) != sha256)
-    throw bad_input("damaged blob " + file.string() + ": its content does not have the hash in its name",
-                    "restore it from a copy of the session's folder");
+    throw bad_input(
+        "damaged blob " + file.string() + ": its content does not have the hash in its name",
+        "restore it from a copy of the session's folder");
   return bytes;
 }
 

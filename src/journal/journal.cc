@@ -19,7 +19,7 @@
 namespace hyperloom {
 namespace {
 
-constexpr double kSyncWithin = 1;   // s; what a power cut may take from entries that are not durable
+constexpr double kSyncWithin = 1;  // s; what a power cut may take from entries that are not durable
 
 class Descriptor {
  public:
@@ -46,6 +46,21 @@ std::string holder(const fs::path& file) {
   }
 }
 
+}  // namespace
+
+pid_t journal_holder(const fs::path& file) {
+  Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0 || ::flock(in.get(), LOCK_SH | LOCK_NB) == 0)
+    return 0;  // the descriptor's end unlocks
+  try {
+    return static_cast<pid_t>(std::stol(read_file(lock_note(file))));
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+namespace {
+
 void sync_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   Descriptor in(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -70,15 +85,17 @@ struct Journal::Impl {
   Impl(const fs::path& file, const Clock& clock, int fd) : file(file), clock(clock), fd(fd) {}
   ~Impl() {
     if (unsynced_since >= 0) ::fdatasync(fd.get());
-    if (locked) ::unlink(lock_note(file).c_str());   // before the lock goes with the descriptor
+    if (locked) ::unlink(lock_note(file).c_str());  // before the lock goes with the descriptor
   }
 
   Error write_error(const char* doing, int error) const {
     std::error_code ignored;
     const fs::space_info space = fs::space(file, ignored);
-    std::string what = fmt::format("cannot {} the journal {}: {}", doing, file.string(), std::strerror(error));
+    std::string what =
+        fmt::format("cannot {} the journal {}: {}", doing, file.string(), std::strerror(error));
     if (!ignored) what += fmt::format(" ({} bytes free there)", space.available);
-    return internal_error(what, "make space, then `hyperloom resume`: everything up to the last entry is kept");
+    return internal_error(
+        what, "make space, then `hyperloom resume`: everything up to the last entry is kept");
   }
 
   // Back to the last whole entry. When even that fails the next reader cuts the torn tail.
@@ -95,7 +112,7 @@ struct Journal::Impl {
   size_t length = 0;
   std::string last_hash;
   double unsynced_since = -1;
-  bool broken = false;              // the file may not be what we think: refuse to go on
+  bool broken = false;  // the file may not be what we think: refuse to go on
 };
 
 JournalContents read_journal(const fs::path& file) {
@@ -105,7 +122,8 @@ JournalContents read_journal(const fs::path& file) {
 std::unique_ptr<Journal> Journal::open(const fs::path& file, const Clock& clock) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0)
-    throw bad_input(fmt::format("cannot open the journal {} for writing: {}", file.string(), std::strerror(errno)),
+    throw bad_input(fmt::format("cannot open the journal {} for writing: {}", file.string(),
+                                std::strerror(errno)),
                     "check that the session's folder exists, is yours and has space");
   auto impl = std::make_unique<Impl>(file, clock, fd);
   while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -116,7 +134,8 @@ std::unique_ptr<Journal> Journal::open(const fs::path& file, const Clock& clock)
   }
   impl->locked = true;
   {
-    Descriptor note(::open(lock_note(file).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    Descriptor note(
+        ::open(lock_note(file).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     const std::string pid = std::to_string(::getpid()) + "\n";
     // A full disk may refuse the note; the lock holds without it.
     if (note.get() >= 0) write_at(note.get(), pid, 0);
@@ -126,7 +145,8 @@ std::unique_ptr<Journal> Journal::open(const fs::path& file, const Clock& clock)
   impl->length = parsed.good_bytes;
   if (parsed.good_bytes < bytes.size()) {
     impl->restore();
-    if (impl->broken || ::fdatasync(fd) != 0) throw impl->write_error("cut the torn tail of", errno);
+    if (impl->broken || ::fdatasync(fd) != 0)
+      throw impl->write_error("cut the torn tail of", errno);
   }
   if (bytes.empty()) sync_folder(file);
   impl->next_seq = parsed.contents.entries.size() + 1;
@@ -142,8 +162,9 @@ const JournalContents& Journal::contents() const { return impl_->contents; }
 Entry Journal::append(const std::string& type, const std::string& id, Json body, bool durable) {
   Impl& my = *impl_;
   if (my.broken)
-    throw internal_error("the journal " + my.file.string() + " failed before and takes no more entries",
-                         "`hyperloom resume` the session: it checks the file first");
+    throw internal_error(
+        "the journal " + my.file.string() + " failed before and takes no more entries",
+        "`hyperloom resume` the session: it checks the file first");
   const double now = my.clock.mono_s();
   Entry entry;
   entry.seq = my.next_seq;

@@ -4,6 +4,8 @@
 // One writer, held by flock. Knows framing and order only, not what entries mean.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -49,6 +51,9 @@ class Journal {
   explicit Journal(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// The live process that holds the journal for writing; 0 = none.
+pid_t journal_holder(const std::filesystem::path& file);
 
 // Bulk data beside the journal: blobs/<sha256>. Returns the hash.
 std::string store_blob(const std::filesystem::path& session_dir, std::string_view bytes);

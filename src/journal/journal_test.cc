@@ -39,7 +39,9 @@ class JournalTest : public testing::Test {
     journal.reset();
     return read_file(file());
   }
-  void put(std::string_view bytes) { std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes; }
+  void put(std::string_view bytes) {
+    std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes;
+  }
   std::string error_of_reading() {
     try {
       read_journal(file());
@@ -99,7 +101,7 @@ TEST_F(JournalTest, TornTailAtEveryOffsetIsCutOffAndWritingGoesOn) {
     ASSERT_EQ(read.entries.size(), 2u) << length;
     ASSERT_THAT(read.notice, HasSubstr("torn tail of " + std::to_string(length - last) + " bytes"));
     ASSERT_EQ(fs::file_size(file()), length) << "reading must not write";
-    if (length % 16 && length + 1 < bytes.size()) continue;   // each opening waits for the disk
+    if (length % 16 && length + 1 < bytes.size()) continue;  // each opening waits for the disk
     auto journal = open();
     ASSERT_EQ(fs::file_size(file()), last);
     ASSERT_THAT(journal->contents().notice, HasSubstr("torn tail"));
@@ -139,7 +141,8 @@ TEST_F(JournalTest, FlippedByteIsRefusedWithLineAndOffsetOrIsTheTail) {
         ASSERT_TRUE(!error.empty() || (read.entries.size() == 2 && !read.notice.empty())) << at;
       } else {
         const int line = at < second ? 1 : 2;
-        ASSERT_THAT(error, HasSubstr(at_line(line, line == 1 ? 0 : second))) << at << " flip " << flip;
+        ASSERT_THAT(error, HasSubstr(at_line(line, line == 1 ? 0 : second)))
+            << at << " flip " << flip;
       }
     }
 }
@@ -163,8 +166,16 @@ TEST_F(JournalTest, ExchangedMissingAndForgedEntriesBreakTheChain) {
 
 TEST_F(JournalTest, NewerVersions) {
   const auto write = [&](int version, const std::string& type) {
-    const std::string json = Json({{"v", version}, {"seq", 1}, {"prev", ""}, {"boot_id", "b"}, {"mono_ns", 1}, {"wall", "w"},
-                                   {"type", type}, {"id", ""}, {"body", Json::object()}}).dump();
+    const std::string json = Json({{"v", version},
+                                   {"seq", 1},
+                                   {"prev", ""},
+                                   {"boot_id", "b"},
+                                   {"mono_ns", 1},
+                                   {"wall", "w"},
+                                   {"type", type},
+                                   {"id", ""},
+                                   {"body", Json::object()}})
+                                 .dump();
     char frame[32];
     std::snprintf(frame, sizeof frame, "%08zx %08x ", json.size(), crc32c(json));
     put(frame + json + "\n");
@@ -222,7 +233,7 @@ TEST_F(JournalTest, LockDiesWithAKilledHolder) {
 TEST_F(JournalTest, FullDiskRestoresTheFileAndSaysSo) {
   const std::string bytes = three();
   auto journal = open();
-  struct rlimit old {};
+  struct rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   for (const size_t room : {0, 1, 30}) {
@@ -243,14 +254,15 @@ TEST_F(JournalTest, FullDiskRestoresTheFileAndSaysSo) {
     EXPECT_EQ(read_file(file()), bytes);
   }
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(journal->append("leg.done", "L2", {{"value", 1}}, true).seq, 4u);   // space was made
+  EXPECT_EQ(journal->append("leg.done", "L2", {{"value", 1}}, true).seq, 4u);  // space was made
   EXPECT_EQ(read_journal(file()).entries.size(), 4u);
 }
 
 TEST_F(JournalTest, UnusableNumbersAndTextNeverReachTheFile) {
   auto journal = open();
   try {
-    journal->append("leg.done", "L1", {{"load", {{"tpot", std::numeric_limits<double>::quiet_NaN()}}}}, true);
+    journal->append("leg.done", "L1",
+                    {{"load", {{"tpot", std::numeric_limits<double>::quiet_NaN()}}}}, true);
     ADD_FAILURE() << "NaN was written";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("leg.done/load/tpot"));
@@ -272,7 +284,8 @@ TEST_F(JournalTest, MissingAndForeignFiles) {
 
 TEST_F(JournalTest, ReadsManyEntries) {
   auto journal = open();
-  for (int i = 0; i < 2000; ++i) journal->append("leg.done", "L" + std::to_string(i), {{"i", i}}, false);
+  for (int i = 0; i < 2000; ++i)
+    journal->append("leg.done", "L" + std::to_string(i), {{"i", i}}, false);
   journal.reset();
   const JournalContents read = read_journal(file());
   ASSERT_EQ(read.entries.size(), 2000u);
@@ -288,7 +301,7 @@ TEST(Blob, StoredOnceCheckedOnReading) {
   EXPECT_EQ(load_blob(dir.path(), hash), bytes);
   std::ofstream(dir.path() / "blobs" / hash) << "other";
   EXPECT_THROW(load_blob(dir.path(), hash), Error);
-  EXPECT_EQ(store_blob(dir.path(), bytes), hash);   // a cut blob is written again
+  EXPECT_EQ(store_blob(dir.path(), bytes), hash);  // a cut blob is written again
   EXPECT_EQ(load_blob(dir.path(), hash), bytes);
   EXPECT_THROW(load_blob(dir.path(), "../../etc/passwd"), Error);
   EXPECT_THROW(load_blob(dir.path(), std::string(64, 'a')), Error);

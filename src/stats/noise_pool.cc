@@ -8,13 +8,15 @@
 namespace hyperloom {
 namespace {
 
-// A metric that is printed with few digits has a MAD of 0; below this the clamp would cut real effects.
+// A metric that is printed with few digits has a MAD of 0; below this the clamp would cut real
+// effects.
 constexpr double kLeastClip = 0.0015;
 constexpr double kNormalMad = 0.6745;
 
 void check_finite(const std::vector<double>& values) {
   for (double value : values)
-    if (!std::isfinite(value)) throw internal_error("a leg's log value is not finite: was its throughput 0?");
+    if (!std::isfinite(value))
+      throw internal_error("a leg's log value is not finite: was its throughput 0?");
 }
 
 }  // namespace
@@ -49,13 +51,15 @@ void NoisePool::add_comparison(const std::vector<double>& differences) {
   const double count = static_cast<double>(differences.size());
   if (count < 2) return;
   const double centre = mean(differences);
-  for (double value : differences) values_.push_back((value - centre) * std::sqrt(count / (count - 1)));
+  for (double value : differences)
+    values_.push_back((value - centre) * std::sqrt(count / (count - 1)));
   df_ += static_cast<int>(differences.size()) - 1;
 }
 
 double NoisePool::clip_limit(double clip) const {
   std::vector<double> sizes(values_.size());
-  std::transform(values_.begin(), values_.end(), sizes.begin(), [](double v) { return std::fabs(v); });
+  std::transform(values_.begin(), values_.end(), sizes.begin(),
+                 [](double v) { return std::fabs(v); });
   return std::max(clip * median(std::move(sizes)) / kNormalMad, kLeastClip);
 }
 

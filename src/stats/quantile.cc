@@ -49,7 +49,8 @@ double slope_t(const std::vector<double>& values) {
   const double rest = std::max(0.0, yy - slope * xy) / (static_cast<double>(n) - 2);
   // Exactly straight (to rounding): no noise to compare with, so any slope at all is significant.
   if (rest <= 1e-24 * std::max(yy, y_mean * y_mean)) {
-    if (std::fabs(slope) * static_cast<double>(n) <= 1e-12 * std::fabs(y_mean) || slope == 0) return 0;
+    if (std::fabs(slope) * static_cast<double>(n) <= 1e-12 * std::fabs(y_mean) || slope == 0)
+      return 0;
     return std::copysign(std::numeric_limits<double>::infinity(), slope);
   }
   return slope / std::sqrt(rest / xx);

@@ -1,5 +1,5 @@
-// One look of the comparison, the latency guard and the claim. The names follow the published procedure
-// (docs/measurement.md), so that each line can be held against it.
+// One look of the comparison, the latency guard and the claim. The names follow the published
+// procedure (docs/measurement.md), so that each line can be held against it.
 #include "stats/sequential.h"
 
 #include <algorithm>
@@ -12,16 +12,18 @@
 namespace hyperloom {
 namespace {
 
-constexpr double kLeastSd = 0.0005;   // of a pair difference: quantised metrics
-constexpr double kNoisier = 2.0;      // own sd over pool sd from which the pool is no guide
-constexpr int kOwnPairs = 4;          // ... and the pairs that it takes to say so
+constexpr double kLeastSd = 0.0005;  // of a pair difference: quantised metrics
+constexpr double kNoisier = 2.0;     // own sd over pool sd from which the pool is no guide
+constexpr int kOwnPairs = 4;         // ... and the pairs that it takes to say so
 constexpr double kKappa = 1.5;
 constexpr double kGuardAlpha = 0.05;
 
-// Calibrates the rising boundary to what the pool can be trusted for; below 3 df nothing can be kept.
+// Calibrates the rising boundary to what the pool can be trusted for; below 3 df nothing can be
+// kept.
 double kappa(int df) { return df < 3 ? 0 : df < 5 ? 0.5 : df < 8 ? 0.85 : kKappa; }
 
-// alpha spent up to look n rises with n-1: no keep on one pair, most power where most comparisons decide.
+// alpha spent up to look n rises with n-1: no keep on one pair, most power where most comparisons
+// decide.
 double boundary(double kap, double alpha, int n, int max_pairs) {
   return kap * alpha * (n - 1) / (0.5 * max_pairs * (max_pairs - 1));
 }
@@ -32,8 +34,10 @@ struct PooledT {
   double nu0 = 0, kap = 0;
 };
 
-PooledT pooled_t(const NoisePool& pool, const std::vector<double>& differences, double clip, int df_cap) {
-  if (pool.df() < 1) throw internal_error("comparison without a noise pool: measure stock legs first");
+PooledT pooled_t(const NoisePool& pool, const std::vector<double>& differences, double clip,
+                 int df_cap) {
+  if (pool.df() < 1)
+    throw internal_error("comparison without a noise pool: measure stock legs first");
   PooledT t;
   const double n = static_cast<double>(differences.size());
   t.clip_limit = pool.clip_limit(clip);
@@ -42,7 +46,8 @@ PooledT pooled_t(const NoisePool& pool, const std::vector<double>& differences, 
   for (double c : pool.values()) v0 += clamp(c) * clamp(c);
   v0 /= static_cast<double>(pool.values().size());
   for (double d : differences) {
-    if (!std::isfinite(d)) throw internal_error("a pair's log ratio is not finite: was a throughput 0?");
+    if (!std::isfinite(d))
+      throw internal_error("a pair's log ratio is not finite: was a throughput 0?");
     t.mean += clamp(d) / n;
   }
   for (double d : differences) squares += (clamp(d) - t.mean) * (clamp(d) - t.mean);
@@ -50,7 +55,8 @@ PooledT pooled_t(const NoisePool& pool, const std::vector<double>& differences, 
   t.s_own_over_pool = n < 2 ? 0 : std::sqrt(squares / (n - 1)) / s_pool;
   t.nu0 = std::min(pool.df(), df_cap);
   t.kap = kappa(pool.df());
-  // A candidate far noisier than the pool is judged by its own noise alone: the pool would keep it by luck.
+  // A candidate far noisier than the pool is judged by its own noise alone: the pool would keep it
+  // by luck.
   if (n >= kOwnPairs && t.s_own_over_pool > kNoisier && t.kap > 0) t.nu0 = 0, t.kap = kKappa;
   t.nu = t.nu0 + n - 1;
   t.s = std::max(std::sqrt((t.nu0 * v0 + squares) / t.nu), kLeastSd);
@@ -68,10 +74,14 @@ void check_plan(int n, int max_pairs, int min_pairs) {
 
 const char* name_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::Continue: return "continue";
-    case Verdict::Faster: return "faster";
-    case Verdict::NotUseful: return "not_useful";
-    case Verdict::Unresolvable: return "unresolvable";
+    case Verdict::Continue:
+      return "continue";
+    case Verdict::Faster:
+      return "faster";
+    case Verdict::NotUseful:
+      return "not_useful";
+    case Verdict::Unresolvable:
+      return "unresolvable";
   }
   return "continue";
 }
@@ -83,15 +93,18 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
   check_plan(n, cap, plan.min_pairs);
   if (n == 0) return result;
   const PooledT t = pooled_t(pool, differences, plan.clip, plan.df_cap);
-  result.clip_limit = t.clip_limit, result.mean = t.mean, result.s = t.s, result.nu = t.nu, result.p = t.p;
+  result.clip_limit = t.clip_limit, result.mean = t.mean, result.s = t.s, result.nu = t.nu,
+  result.p = t.p;
   result.s_own_over_pool = t.s_own_over_pool;
   result.bound = boundary(t.kap, plan.alpha_k, n, cap);
   result.raw = mean(differences);
   result.upper = result.raw + student_t_upper_quantile(0.05, t.nu) * t.s / std::sqrt(n);
   if (n < cap && t.kap > 0) {
     // Chance that the clamped mean reaches the last boundary by the cap, flat prior.
-    const double b = student_t_upper_quantile(boundary(t.kap, plan.alpha_k, cap, cap), t.nu0 + cap - 1);
-    result.chance = normal_cdf((t.mean - b * t.s / std::sqrt(cap)) / (t.s * std::sqrt(1.0 / n - 1.0 / cap)));
+    const double b =
+        student_t_upper_quantile(boundary(t.kap, plan.alpha_k, cap, cap), t.nu0 + cap - 1);
+    result.chance =
+        normal_cdf((t.mean - b * t.s / std::sqrt(cap)) / (t.s * std::sqrt(1.0 / n - 1.0 / cap)));
   }
   if (n >= plan.min_pairs && result.p <= result.bound && result.raw >= plan.useful_gain)
     result.verdict = Verdict::Faster;
@@ -100,7 +113,8 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
   return result;
 }
 
-GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin, int max_pairs) {
+GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin,
+                          int max_pairs) {
   GuardResult result;
   const int n = static_cast<int>(worse.size());
   check_plan(n, max_pairs, 2);
@@ -123,17 +137,20 @@ Interval claim_interval(const std::vector<double>& differences, double level) {
   result.n = static_cast<int>(differences.size());
   result.mean = mean(differences);
   result.sd = sample_sd(differences);
-  const double half = student_t_upper_quantile((1 - level) / 2, result.n - 1) * result.sd / std::sqrt(result.n);
+  const double half =
+      student_t_upper_quantile((1 - level) / 2, result.n - 1) * result.sd / std::sqrt(result.n);
   result.low = result.mean - half;
   result.high = result.mean + half;
   return result;
 }
 
 int pairs_needed(double gain, double pair_sd) {
-  // Gain in pair sd from which 97 % of comparisons are kept after that many pairs (8 df pool, alpha_k 0.0025).
-  // Never below 5: the clamp holds large effects back on purpose.
-  static constexpr struct { double least; int pairs; } kTable[] = {
-      {3.3, 5}, {2.8, 6}, {2.5, 7}, {2.3, 8}, {2.1, 9}, {2.0, 10}};
+  // Gain in pair sd from which 97 % of comparisons are kept after that many pairs (8 df pool,
+  // alpha_k 0.0025). Never below 5: the clamp holds large effects back on purpose.
+  static constexpr struct {
+    double least;
+    int pairs;
+  } kTable[] = {{3.3, 5}, {2.8, 6}, {2.5, 7}, {2.3, 8}, {2.1, 9}, {2.0, 10}};
   const double ratio = gain / std::max(pair_sd, kLeastSd);
   for (const auto& row : kTable)
     if (ratio >= row.least - 1e-9) return row.pairs;

@@ -27,7 +27,7 @@ TEST(StudentT, TableValues) {
   EXPECT_NEAR(student_t_upper_tail(2.015048, 5), 0.05, 1e-7);
   EXPECT_NEAR(student_t_upper_quantile(0.025, 4), 2.776445, 1e-6);
   EXPECT_NEAR(student_t_upper_quantile(0.05, 1e6), 1.644854, 1e-5);
-  EXPECT_NEAR(student_t_upper_tail(-1, 1), 0.75, 1e-12);   // Cauchy
+  EXPECT_NEAR(student_t_upper_tail(-1, 1), 0.75, 1e-12);  // Cauchy
   EXPECT_DOUBLE_EQ(student_t_upper_tail(0, 7), 0.5);
   EXPECT_NEAR(normal_cdf(1.959964), 0.975, 1e-7);
 }
@@ -88,7 +88,8 @@ TEST(Look, AgreesWithASecondImplementation) {
     plan.min_pairs = c["plan"]["min_pairs"], plan.useful_gain = c["plan"]["useful_gain"];
     const std::vector<double> all = c["differences"];
     for (size_t i = 0; i < all.size(); ++i, ++looks) {
-      SCOPED_TRACE(testing::Message() << "case with differences " << c["differences"] << " look " << i + 1);
+      SCOPED_TRACE(testing::Message()
+                   << "case with differences " << c["differences"] << " look " << i + 1);
       const std::vector<double> d(all.begin(), all.begin() + static_cast<long>(i) + 1);
       const Json& want = c["looks"][i];
       const Look got = look(pool, d, plan);
@@ -96,9 +97,11 @@ TEST(Look, AgreesWithASecondImplementation) {
         const double expected = want[name];
         EXPECT_NEAR(value, expected, 1e-12 + 1e-8 * std::fabs(expected)) << name;
       };
-      close(got.n, "n"), close(got.clip_limit, "clip_limit"), close(got.s, "s"), close(got.nu, "nu");
+      close(got.n, "n"), close(got.clip_limit, "clip_limit"), close(got.s, "s"),
+          close(got.nu, "nu");
       close(got.mean, "mean"), close(got.raw, "raw"), close(got.p, "p"), close(got.bound, "bound");
-      close(got.chance, "chance"), close(got.upper, "upper"), close(got.s_own_over_pool, "s_own_over_pool");
+      close(got.chance, "chance"), close(got.upper, "upper"),
+          close(got.s_own_over_pool, "s_own_over_pool");
       EXPECT_EQ(name_of(got.verdict), want["verdict"].get<std::string>());
       ++verdicts[name_of(got.verdict)];
       const GuardResult guard = latency_guard(pool, d, c["margin"], plan.max_pairs);
@@ -117,12 +120,12 @@ TEST(Look, AgreesWithASecondImplementation) {
     EXPECT_EQ(claim.n, want["n"].get<int>());
   }
   EXPECT_GT(looks, 500);
-  EXPECT_EQ(verdicts.size(), 4u);   // the file exercises every verdict
+  EXPECT_EQ(verdicts.size(), 4u);  // the file exercises every verdict
 }
 
 TEST(Look, NothingIsKeptOnATinyPoolOrOnTwoPairs) {
   NoisePool tiny;
-  tiny.add_stock_legs({0, 0.001, -0.001});   // 2 df
+  tiny.add_stock_legs({0, 0.001, -0.001});  // 2 df
   const Look never = look(tiny, {0.5, 0.5, 0.5, 0.5}, {});
   EXPECT_EQ(never.verdict, Verdict::Unresolvable);
   EXPECT_EQ(never.chance, 0);
@@ -154,7 +157,7 @@ TEST(Look, NoisyCandidateIsJudgedByItsOwnNoise) {
   const Look result = look(quiet, {0.05, -0.04, 0.05, 0.05}, {});
   EXPECT_GT(result.s_own_over_pool, 2);
   EXPECT_EQ(result.nu, 3);
-  EXPECT_EQ(look(quiet, {0.05, -0.04, 0.05}, {}).nu, 10);   // 3 pairs do not show it
+  EXPECT_EQ(look(quiet, {0.05, -0.04, 0.05}, {}).nu, 10);  // 3 pairs do not show it
 }
 
 TEST(Look, MisuseIsAnErrorNotAVerdict) {
@@ -174,7 +177,7 @@ TEST(Look, MisuseIsAnErrorNotAVerdict) {
 TEST(NoisePool, PairSdIsOfClampedValues) {
   NoisePool pool;
   EXPECT_EQ(pool.pair_sd(), 0);
-  pool.add_stock_legs({0.5});        // one leg: no information
+  pool.add_stock_legs({0.5});  // one leg: no information
   EXPECT_EQ(pool.df(), 0);
   pool.add_null_pairs({0.01, -0.01, 0.01, -0.01, 0.01, -0.01, 0.5});
   const double limit = 3 * 0.01 / 0.6745;
@@ -186,7 +189,7 @@ TEST(LatencyGuard, PassesHarmlessStopsAtTheMargin) {
   pool.add_null_pairs({0.011, -0.010, 0.009, -0.011, 0.010, -0.009, 0.010, -0.010});
   EXPECT_TRUE(latency_guard(pool, {0.001, -0.002, 0.002, 0.0, 0.001}, 0.03).pass);
   EXPECT_FALSE(latency_guard(pool, {0.031, 0.028, 0.032, 0.03, 0.029}, 0.03).pass);
-  EXPECT_FALSE(latency_guard(pool, {0.001}, 0.5).pass);    // one pair proves nothing
+  EXPECT_FALSE(latency_guard(pool, {0.001}, 0.5).pass);  // one pair proves nothing
   EXPECT_FALSE(latency_guard(pool, {}, 0.5).pass);
 }
 

@@ -8,11 +8,16 @@
 
 namespace hyperloom {
 
-inline const char* name_of(Traffic::Kind kind) { return kind == Traffic::Kind::Closed ? "closed" : "poisson"; }
-inline const char* name_of(Traffic::Api api) { return api == Traffic::Api::Chat ? "chat" : "completions"; }
+inline const char* name_of(Traffic::Kind kind) {
+  return kind == Traffic::Kind::Closed ? "closed" : "poisson";
+}
+inline const char* name_of(Traffic::Api api) {
+  return api == Traffic::Api::Chat ? "chat" : "completions";
+}
 
 inline const std::vector<std::string>& objective_names() {
-  static const std::vector<std::string> names = {"output_tok_s", "total_tok_s", "requests_s", "ttft", "tpot", "e2e"};
+  static const std::vector<std::string> names = {"output_tok_s", "total_tok_s", "requests_s",
+                                                 "ttft",         "tpot",        "e2e"};
   return names;
 }
 inline const std::vector<std::string>& limit_metrics() {
@@ -20,7 +25,8 @@ inline const std::vector<std::string>& limit_metrics() {
   return names;
 }
 inline const std::vector<std::string>& touch_names() {
-  static const std::vector<std::string> names = {"flags", "env", "precision", "build", "source", "kernels"};
+  static const std::vector<std::string> names = {"flags", "env",    "precision",
+                                                 "build", "source", "kernels"};
   return names;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMonth = 30 * 86400.0;
 constexpr double kMostTokens = 10e6;
-constexpr int64_t kExact = (int64_t{1} << 53) - 1;   // whole numbers that every JSON reader keeps
+constexpr int64_t kExact = (int64_t{1} << 53) - 1;  // whole numbers that every JSON reader keeps
 
 // Relative paths are the file's, not the shell's, so that a workload may be run from anywhere.
 fs::path beside(const fs::path& file, const std::string& path) {
@@ -24,16 +24,20 @@ fs::path beside(const fs::path& file, const std::string& path) {
 
 void read_model(Workload& workload, const YamlFields& top, bool must_exist) {
   if (top.has("model") && top.node("model").IsScalar())
-    throw top.error("model", "must be a map", "write model: {path: " + top.node("model").Scalar() + "}");
+    throw top.error("model", "must be a map",
+                    "write model: {path: " + top.node("model").Scalar() + "}");
   const YamlFields model = top.map("model", {"path", "hub", "revision"});
   if (!model.has("path")) {
     if (model.has("hub"))
       throw model.error("hub", "models are not fetched from a hub yet",
                         "download the GGUF file and write model: {path: FILE.gguf}");
-    throw model.error("path", "is missing", "write model: {path: FILE.gguf}, the model that is served");
+    throw model.error("path", "is missing",
+                      "write model: {path: FILE.gguf}, the model that is served");
   }
   for (const char* key : {"hub", "revision"})
-    if (model.has(key)) throw model.error(key, "stands beside model.path", "a local file has no hub or revision: remove it");
+    if (model.has(key))
+      throw model.error(key, "stands beside model.path",
+                        "a local file has no hub or revision: remove it");
   workload.model_path = beside(workload.file, model.text("path"));
   std::error_code ignored;
   if (must_exist && !fs::exists(workload.model_path, ignored))
@@ -42,21 +46,26 @@ void read_model(Workload& workload, const YamlFields& top, bool must_exist) {
 }
 
 void read_engine(Workload& workload, const YamlFields& top) {
-  const YamlFields engine = top.map("engine", {"pack", "version", "python", "command", "argv", "env"});
+  const YamlFields engine =
+      top.map("engine", {"pack", "version", "python", "command", "argv", "env"});
   workload.engine_pack = engine.text("pack", workload.engine_pack);
   if (workload.engine_pack.find('/') != std::string::npos || workload.engine_pack[0] == '.')
-    throw engine.error("pack", "`" + workload.engine_pack + "` is not a pack's name", "write the name of a folder in engines/");
+    throw engine.error("pack", "`" + workload.engine_pack + "` is not a pack's name",
+                       "write the name of a folder in engines/");
   workload.engine_version = engine.text("version");
   if (engine.has("python"))
-    throw engine.error("python", "engines in a Python environment are not served by this key yet",
-                       "give the server's own program: engine: {command: [/path/to/venv/bin/SERVER]}");
+    throw engine.error(
+        "python", "engines in a Python environment are not served by this key yet",
+        "give the server's own program: engine: {command: [/path/to/venv/bin/SERVER]}");
   if (engine.has("command")) {
     if (engine.has("version"))
-      throw engine.error("version", "stands beside engine.command", "a server of your own has its own version: remove one");
+      throw engine.error("version", "stands beside engine.command",
+                         "a server of your own has its own version: remove one");
     if (engine.node("command").IsScalar()) {
       const std::string program = engine.text("command");
       if (program.find(' ') != std::string::npos)
-        throw engine.error("command", "a shell line is not split", "write a list: command: [" + join(split_words(program), ", ") + "]");
+        throw engine.error("command", "a shell line is not split",
+                           "write a list: command: [" + join(split_words(program), ", ") + "]");
       workload.engine_command = {program};
     } else {
       workload.engine_command = engine.list("command");
@@ -70,8 +79,11 @@ void read_engine(Workload& workload, const YamlFields& top) {
   workload.engine_env = engine.texts("env");
   for (const auto& [name, value] : workload.engine_env) {
     const bool legal = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-                       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-    if (!legal) throw engine.error("env", "`" + name + "` is not a variable's name", "use letters, digits and _");
+                       std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    if (!legal)
+      throw engine.error("env", "`" + name + "` is not a variable's name",
+                         "use letters, digits and _");
   }
 }
 
@@ -79,14 +91,17 @@ void read_machine(Workload& workload, const YamlFields& top) {
   const YamlFields machine = top.map("machine", {"cpus", "gpus"});
   workload.cpus = static_cast<int>(machine.whole("cpus", workload.cpus, 1, 4096));
   if (machine.whole("gpus", 0, 0, 1024) > 0)
-    throw machine.error("gpus", "GPUs are not given out by this key yet", "remove it, and name the devices in engine.env");
+    throw machine.error("gpus", "GPUs are not given out by this key yet",
+                        "remove it, and name the devices in engine.env");
 }
 
 Spread read_spread(const YamlFields& traffic, const char* key, double least) {
   const Range range{least, kMostTokens};
   if (traffic.has(key) && traffic.node(key).IsScalar()) return {traffic.number(key, 0, range), 0};
   const YamlFields spread = traffic.map(key, {"mean", "cv"});
-  if (!spread.has("mean")) throw spread.error("mean", "is missing", std::string("write ") + key + ": {mean: 128, cv: 0.3}");
+  if (!spread.has("mean"))
+    throw spread.error("mean", "is missing",
+                       std::string("write ") + key + ": {mean: 128, cv: 0.3}");
   return {spread.number("mean", 0, range), spread.number("cv", 0, {0, 5})};
 }
 
@@ -94,51 +109,72 @@ std::string read_dataset(const Workload& workload, const YamlFields& traffic) {
   const fs::path path = beside(workload.file, traffic.text("dataset"));
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    throw traffic.error("dataset", "there is no " + path.string(), "correct the path (relative ones start at this file's folder)");
-  if (!fs::is_regular_file(path, ignored)) throw traffic.error("dataset", path.string() + " is not a file", "name one file of prompts");
-  if (::access(path.c_str(), R_OK) != 0) throw traffic.error("dataset", "cannot read " + path.string(), "make it readable for you");
-  if (fs::file_size(path, ignored) == 0) throw traffic.error("dataset", path.string() + " is empty", "name a file that holds prompts");
+    throw traffic.error("dataset", "there is no " + path.string(),
+                        "correct the path (relative ones start at this file's folder)");
+  if (!fs::is_regular_file(path, ignored))
+    throw traffic.error("dataset", path.string() + " is not a file", "name one file of prompts");
+  if (::access(path.c_str(), R_OK) != 0)
+    throw traffic.error("dataset", "cannot read " + path.string(), "make it readable for you");
+  if (fs::file_size(path, ignored) == 0)
+    throw traffic.error("dataset", path.string() + " is empty", "name a file that holds prompts");
   return path.string();
 }
 
 void read_traffic(Workload& workload, const YamlFields& top) {
-  const YamlFields fields = top.map("traffic", {"kind", "clients", "rate_rps", "prompt_tokens", "dataset", "output_tokens",
-                                                "ignore_eos", "shared_prefix_tokens", "api", "seed"});
+  const YamlFields fields =
+      top.map("traffic", {"kind", "clients", "rate_rps", "prompt_tokens", "dataset",
+                          "output_tokens", "ignore_eos", "shared_prefix_tokens", "api", "seed"});
   Traffic& traffic = workload.traffic;
-  const std::string kind = fields.text("kind", name_of(traffic.kind)), api = fields.text("api", name_of(traffic.api));
+  const std::string kind = fields.text("kind", name_of(traffic.kind)),
+                    api = fields.text("api", name_of(traffic.api));
   if (kind == "trace" || kind == "batch")
-    throw fields.error("kind", "`" + kind + "` is not supported yet", "supported: closed (clients), poisson (rate_rps)");
+    throw fields.error("kind", "`" + kind + "` is not supported yet",
+                       "supported: closed (clients), poisson (rate_rps)");
   if (api == "images" || api == "command")
     throw fields.error("api", "`" + api + "` is not supported yet", "supported: chat, completions");
-  traffic.kind = fields.choice("kind", kind, {"closed", "poisson"}) == "poisson" ? Traffic::Kind::Poisson : Traffic::Kind::Closed;
-  traffic.api = fields.choice("api", api, {"chat", "completions"}) == "chat" ? Traffic::Api::Chat : Traffic::Api::Completions;
+  traffic.kind = fields.choice("kind", kind, {"closed", "poisson"}) == "poisson"
+                     ? Traffic::Kind::Poisson
+                     : Traffic::Kind::Closed;
+  traffic.api = fields.choice("api", api, {"chat", "completions"}) == "chat"
+                    ? Traffic::Api::Chat
+                    : Traffic::Api::Completions;
   const bool closed = traffic.kind == Traffic::Kind::Closed;
   const char* needed = closed ? "clients" : "rate_rps";
   const char* foreign = closed ? "rate_rps" : "clients";
   if (fields.has(foreign))
-    throw fields.error(foreign, "does not go with kind: " + kind,
-                       closed ? "remove it, or write kind: poisson" : "remove it, or write kind: closed");
+    throw fields.error(
+        foreign, "does not go with kind: " + kind,
+        closed ? "remove it, or write kind: poisson" : "remove it, or write kind: closed");
   if (!fields.has(needed))
-    throw fields.error(needed, "is missing", closed ? "write how many clients ask at a time" : "write how many requests arrive a second");
+    throw fields.error(needed, "is missing",
+                       closed ? "write how many clients ask at a time"
+                              : "write how many requests arrive a second");
   traffic.clients = static_cast<int>(fields.whole("clients", 0, 1, 100000));
   traffic.rate_rps = fields.number("rate_rps", 0, {0, 1e6, true});
   if (fields.has("dataset")) {
     if (fields.has("prompt_tokens"))
-      throw fields.error("prompt_tokens", "stands beside traffic.dataset", "the dataset has its own lengths: remove one of the two");
+      throw fields.error("prompt_tokens", "stands beside traffic.dataset",
+                         "the dataset has its own lengths: remove one of the two");
     traffic.dataset = read_dataset(workload, fields);
   } else {
     if (!fields.has("prompt_tokens"))
-      throw fields.error("prompt_tokens", "is missing", "write prompt_tokens: {mean: 128, cv: 0.3}, or dataset: FILE");
+      throw fields.error("prompt_tokens", "is missing",
+                         "write prompt_tokens: {mean: 128, cv: 0.3}, or dataset: FILE");
     traffic.prompt_tokens = read_spread(fields, "prompt_tokens", 1);
   }
   if (!fields.has("output_tokens"))
-    throw fields.error("output_tokens", "is missing", "write output_tokens: {mean: 64, cv: 0}: the answers' length");
+    throw fields.error("output_tokens", "is missing",
+                       "write output_tokens: {mean: 64, cv: 0}: the answers' length");
   traffic.output_tokens = read_spread(fields, "output_tokens", 1);
   traffic.ignore_eos = fields.flag("ignore_eos", traffic.ignore_eos);
-  traffic.shared_prefix_tokens = static_cast<int>(fields.whole("shared_prefix_tokens", 0, 0, static_cast<int64_t>(kMostTokens)));
-  if (traffic.dataset.empty() && traffic.shared_prefix_tokens >= traffic.prompt_tokens.mean && traffic.shared_prefix_tokens > 0)
-    throw fields.error("shared_prefix_tokens", "is not below prompt_tokens.mean", "the prefix is a part of the prompt: make it shorter");
-  traffic.seed = static_cast<uint64_t>(fields.whole("seed", static_cast<int64_t>(traffic.seed), 0, kExact));
+  traffic.shared_prefix_tokens = static_cast<int>(
+      fields.whole("shared_prefix_tokens", 0, 0, static_cast<int64_t>(kMostTokens)));
+  if (traffic.dataset.empty() && traffic.shared_prefix_tokens >= traffic.prompt_tokens.mean &&
+      traffic.shared_prefix_tokens > 0)
+    throw fields.error("shared_prefix_tokens", "is not below prompt_tokens.mean",
+                       "the prefix is a part of the prompt: make it shorter");
+  traffic.seed =
+      static_cast<uint64_t>(fields.whole("seed", static_cast<int64_t>(traffic.seed), 0, kExact));
 }
 
 void read_objective(Workload& workload, const YamlFields& top) {
@@ -152,7 +188,8 @@ void read_objective(Workload& workload, const YamlFields& top) {
   const char* shape = "write limits: [{metric: ttft, percentile: 95, max_ms: 500}]";
   if (!list.IsSequence()) throw fields.error("limits", "must be a list", shape);
   for (size_t i = 0; i < list.size(); ++i) {
-    const YamlFields item(list[i], fields.file(), "objective.limits[" + std::to_string(i) + "]", {"metric", "percentile", "max_ms"});
+    const YamlFields item(list[i], fields.file(), "objective.limits[" + std::to_string(i) + "]",
+                          {"metric", "percentile", "max_ms"});
     for (const char* key : {"metric", "percentile", "max_ms"})
       if (!item.has(key)) throw item.error(key, "is missing", shape);
     Limit limit;
@@ -170,31 +207,39 @@ void read_objective(Workload& workload, const YamlFields& top) {
 }
 
 void read_quality(Workload& workload, const YamlFields& top) {
-  const YamlFields fields = top.map("quality", {"kl_mean_max", "ppl_ratio_max", "top1_min", "tasks", "waived"});
+  const YamlFields fields =
+      top.map("quality", {"kl_mean_max", "ppl_ratio_max", "top1_min", "tasks", "waived"});
   QualityLimits& quality = workload.quality;
   quality.kl_mean_max = fields.number("kl_mean_max", quality.kl_mean_max, {0, 10, true});
   quality.ppl_ratio_max = fields.number("ppl_ratio_max", quality.ppl_ratio_max, {1, 10});
   quality.top1_min = fields.number("top1_min", quality.top1_min, {0, 1});
   if (fields.has("tasks") && !fields.list("tasks").empty())
-    throw fields.error("tasks", "task accuracy is not measured yet", "remove it: divergence, perplexity and top-1 are measured");
+    throw fields.error("tasks", "task accuracy is not measured yet",
+                       "remove it: divergence, perplexity and top-1 are measured");
   quality.waived = fields.text("waived");
   if (quality.waived == "true" || quality.waived == "false")
-    throw fields.error("waived", "must be a reason", "write why, such as waived: \"speed trial, answers are not used\", or remove it");
+    throw fields.error(
+        "waived", "must be a reason",
+        "write why, such as waived: \"speed trial, answers are not used\", or remove it");
 }
 
 void read_budget(Workload& workload, const YamlFields& top) {
   const YamlFields fields = top.map("budget", {"time_s", "build_s", "llm_usd"});
-  if (!fields.has("time_s")) throw fields.error("time_s", "is missing", "write budget: {time_s: 25m}: the session's whole time");
+  if (!fields.has("time_s"))
+    throw fields.error("time_s", "is missing",
+                       "write budget: {time_s: 25m}: the session's whole time");
   workload.time_s = fields.duration("time_s", 0, {0, kMonth, true});
   workload.build_s = fields.duration("build_s", workload.build_s, {0, kMonth});
   if (fields.number("llm_usd", 0, {0, 1e6}) > 0)
-    throw fields.error("llm_usd", "no language model is asked in this version", "remove it: the built-in planner needs no money");
+    throw fields.error("llm_usd", "no language model is asked in this version",
+                       "remove it: the built-in planner needs no money");
 }
 
 Permission read_permission(const YamlFields& touch, const std::string& key) {
   if (!touch.has(key)) return {};
   if (!touch.node(key).IsSequence()) {
-    if (touch.node(key).IsMap()) throw touch.error(key, "must be true, false or a list of names", "write [first, second]");
+    if (touch.node(key).IsMap())
+      throw touch.error(key, "must be true, false or a list of names", "write [first, second]");
     return {touch.flag(key, true), {}};
   }
   Permission permission{true, touch.list(key)};
@@ -217,9 +262,11 @@ YAML::Node load_yaml(const std::string& yaml, const std::string& name) {
   try {
     std::vector<YAML::Node> documents = YAML::LoadAll(yaml);
     if (documents.empty() || documents[0].IsNull())
-      throw bad_input(name + ":1: the workload is empty", "`hyperloom init` writes one with comments");
+      throw bad_input(name + ":1: the workload is empty",
+                      "`hyperloom init` writes one with comments");
     if (documents.size() > 1)
-      throw bad_input(name + ": holds " + std::to_string(documents.size()) + " documents", "keep one; remove the `---` lines");
+      throw bad_input(name + ": holds " + std::to_string(documents.size()) + " documents",
+                      "keep one; remove the `---` lines");
     return documents[0];
   } catch (const YAML::Exception& error) {
     throw bad_input(name + ":" + std::to_string(error.mark.line + 1) + ": not YAML: " + error.msg,
@@ -231,8 +278,9 @@ Workload parse(const std::string& yaml, const fs::path& file, bool must_exist) {
   const std::string name = file.empty() ? "workload" : file.string();
   const YAML::Node root = load_yaml(yaml, name);
   try {
-    const YamlFields top(root, name, "", {"schema", "model", "engine", "machine", "traffic", "objective", "quality", "budget",
-                                          "touch", "alpha", "comparisons"});
+    const YamlFields top(root, name, "",
+                         {"schema", "model", "engine", "machine", "traffic", "objective", "quality",
+                          "budget", "touch", "alpha", "comparisons"});
     if (!top.has("schema")) throw top.error("schema", "is missing", "write schema: 1 at the top");
     if (top.whole("schema", 0, 1, 1000000) != 1)
       throw top.error("schema", "is of a newer hyperloom", "this one reads schema: 1");
@@ -247,16 +295,20 @@ Workload parse(const std::string& yaml, const fs::path& file, bool must_exist) {
     read_budget(workload, top);
     read_touch(workload, top);
     workload.alpha = top.number("alpha", workload.alpha, {0, 0.5, true});
-    workload.comparisons = static_cast<int>(top.whole("comparisons", workload.comparisons, 1, 1000));
+    workload.comparisons =
+        static_cast<int>(top.whole("comparisons", workload.comparisons, 1, 1000));
     return workload;
-  } catch (const YAML::Exception& error) {   // an odd node, such as an alias into itself
-    throw bad_input(name + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg, "write it plainly");
+  } catch (const YAML::Exception& error) {  // an odd node, such as an alias into itself
+    throw bad_input(name + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg,
+                    "write it plainly");
   }
 }
 
 }  // namespace
 
-Workload parse_workload(const std::string& yaml, const fs::path& file) { return parse(yaml, file, false); }
+Workload parse_workload(const std::string& yaml, const fs::path& file) {
+  return parse(yaml, file, false);
+}
 
 Workload load_workload(const fs::path& file) { return parse(read_file(file), file, true); }
 

@@ -27,17 +27,23 @@ Json to_json_value(const Traffic& traffic) {
                {"ignore_eos", traffic.ignore_eos},
                {"shared_prefix_tokens", traffic.shared_prefix_tokens},
                {"seed", traffic.seed}};
-  if (traffic.kind == Traffic::Kind::Closed) json["clients"] = traffic.clients;
-  else json["rate_rps"] = traffic.rate_rps;
-  if (traffic.dataset.empty()) json["prompt_tokens"] = to_json_value(traffic.prompt_tokens);
-  else json["dataset"] = traffic.dataset;
+  if (traffic.kind == Traffic::Kind::Closed)
+    json["clients"] = traffic.clients;
+  else
+    json["rate_rps"] = traffic.rate_rps;
+  if (traffic.dataset.empty())
+    json["prompt_tokens"] = to_json_value(traffic.prompt_tokens);
+  else
+    json["dataset"] = traffic.dataset;
   return json;
 }
 
 Traffic traffic_from(const Json& json) {
   Traffic traffic;
-  traffic.kind = json.at("kind") == name_of(Traffic::Kind::Poisson) ? Traffic::Kind::Poisson : Traffic::Kind::Closed;
-  traffic.api = json.at("api") == name_of(Traffic::Api::Completions) ? Traffic::Api::Completions : Traffic::Api::Chat;
+  traffic.kind = json.at("kind") == name_of(Traffic::Kind::Poisson) ? Traffic::Kind::Poisson
+                                                                    : Traffic::Kind::Closed;
+  traffic.api = json.at("api") == name_of(Traffic::Api::Completions) ? Traffic::Api::Completions
+                                                                     : Traffic::Api::Chat;
   traffic.clients = json.value("clients", 0);
   traffic.rate_rps = json.value("rate_rps", 0.0);
   traffic.dataset = json.value("dataset", "");
@@ -75,16 +81,21 @@ bool Workload::may_touch(const std::string& kind, const std::string& knob) const
 Json to_json_value(const Workload& workload) {
   Json json = {{"schema", 1},
                {"model", {{"path", workload.model_path.string()}}},
-               {"engine", {{"pack", workload.engine_pack}, {"argv", workload.engine_argv}, {"env", workload.engine_env}}},
+               {"engine",
+                {{"pack", workload.engine_pack},
+                 {"argv", workload.engine_argv},
+                 {"env", workload.engine_env}}},
                {"machine", Json::object()},
                {"traffic", to_json_value(workload.traffic)},
-               {"objective", {{"maximize", workload.objective.maximize},
-                              {"per_gpu", workload.objective.per_gpu},
-                              {"limits", Json::array()},
-                              {"least_gain", workload.objective.least_gain}}},
-               {"quality", {{"kl_mean_max", workload.quality.kl_mean_max},
-                            {"ppl_ratio_max", workload.quality.ppl_ratio_max},
-                            {"top1_min", workload.quality.top1_min}}},
+               {"objective",
+                {{"maximize", workload.objective.maximize},
+                 {"per_gpu", workload.objective.per_gpu},
+                 {"limits", Json::array()},
+                 {"least_gain", workload.objective.least_gain}}},
+               {"quality",
+                {{"kl_mean_max", workload.quality.kl_mean_max},
+                 {"ppl_ratio_max", workload.quality.ppl_ratio_max},
+                 {"top1_min", workload.quality.top1_min}}},
                {"budget", {{"time_s", workload.time_s}, {"build_s", workload.build_s}}},
                {"touch", Json::object()},
                {"alpha", workload.alpha},
@@ -94,7 +105,8 @@ Json to_json_value(const Workload& workload) {
   if (!workload.engine_command.empty()) json["engine"]["command"] = workload.engine_command;
   if (workload.cpus > 0) json["machine"]["cpus"] = workload.cpus;
   for (const Limit& limit : workload.objective.limits)
-    json["objective"]["limits"].push_back({{"metric", limit.metric}, {"percentile", limit.percentile}, {"max_ms", limit.max_ms}});
+    json["objective"]["limits"].push_back(
+        {{"metric", limit.metric}, {"percentile", limit.percentile}, {"max_ms", limit.max_ms}});
   if (!workload.quality.waived.empty()) json["quality"]["waived"] = workload.quality.waived;
   // All six, so that a default and the same permission written out are one workload.
   for (const std::string& name : touch_names()) {
@@ -127,7 +139,8 @@ Workload workload_from_json(const Json& json) try {
   workload.objective.per_gpu = objective.at("per_gpu");
   workload.objective.least_gain = objective.at("least_gain");
   for (const Json& limit : objective.at("limits"))
-    workload.objective.limits.push_back({limit.at("metric"), limit.at("percentile"), limit.at("max_ms")});
+    workload.objective.limits.push_back(
+        {limit.at("metric"), limit.at("percentile"), limit.at("max_ms")});
   const Json& quality = json.at("quality");
   workload.quality.kl_mean_max = quality.at("kl_mean_max");
   workload.quality.ppl_ratio_max = quality.at("ppl_ratio_max");
@@ -135,7 +148,8 @@ Workload workload_from_json(const Json& json) try {
   workload.quality.waived = quality.value("waived", "");
   workload.time_s = json.at("budget").at("time_s");
   workload.build_s = json.at("budget").at("build_s");
-  for (const auto& item : json.at("touch").items()) workload.touch[item.key()] = permission_from(item.value());
+  for (const auto& item : json.at("touch").items())
+    workload.touch[item.key()] = permission_from(item.value());
   workload.alpha = json.at("alpha");
   workload.comparisons = json.at("comparisons");
   return workload;

@@ -66,7 +66,8 @@ budget: {time_s: 3600, build_s: 10 min, llm_usd: 0}
 touch: {flags: true, env: false, precision: [weights, kv], build: [], source: false}
 alpha: 0.01
 comparisons: 40
-)", dir.path() / "w.yaml");
+)",
+                                    dir.path() / "w.yaml");
   EXPECT_EQ(w.model_path, "/models/m.gguf");
   EXPECT_THAT(w.engine_command, ElementsAre((dir.path() / "bin/serve").string(), "--wrapped"));
   EXPECT_THAT(w.engine_argv, ElementsAre("-np", "8", "--flash-attn", "on"));
@@ -111,22 +112,24 @@ TEST(Workload, WrittenFileParsesBackAndExplainsItself) {
 TEST(Workload, CanonicalIsAboutMeaning) {
   const Workload w = parsed(kSmall);
   EXPECT_EQ(parse_workload(kSmall, "/somewhere/other.yaml").canonical(), w.canonical());
-  EXPECT_EQ(parsed(std::string(kSmall) + "touch: {flags: yes}\nalpha: 0.050\n").canonical(), w.canonical());
+  EXPECT_EQ(parsed(std::string(kSmall) + "touch: {flags: yes}\nalpha: 0.050\n").canonical(),
+            w.canonical());
   EXPECT_NE(parsed(std::string(kSmall) + "touch: false\n").canonical(), w.canonical());
   EXPECT_EQ(w.canonical().find("w.yaml"), std::string::npos);
 }
 
 TEST(Workload, DurationsAsPeopleWriteThem) {
   const std::vector<std::pair<std::string, double>> cases = {
-      {"90", 90}, {"1e3", 1000}, {"0.5", 0.5}, {"90s", 90}, {"25m", 1500}, {"1h", 3600},
-      {"1h30m", 5400}, {"1h 30min", 5400}, {"\"2 h\"", 7200}, {"1.5h", 5400}, {"2d", 172800}};
+      {"90", 90},        {"1e3", 1000},  {"0.5", 0.5},    {"90s", 90},
+      {"25m", 1500},     {"1h", 3600},   {"1h30m", 5400}, {"1h 30min", 5400},
+      {"\"2 h\"", 7200}, {"1.5h", 5400}, {"2d", 172800}};
   for (const auto& [text, seconds] : cases)
     EXPECT_EQ(parsed(replace_all(kSmall, "25m", text)).time_s, seconds) << text;
 }
 
 struct Bad {
-  const char *from, *to;      // replaced in the small file; from "" = appended
-  const char *where, *says;   // "line: field" and a part of the rest
+  const char *from, *to;     // replaced in the small file; from "" = appended
+  const char *where, *says;  // "line: field" and a part of the rest
 };
 
 void expect_refused(const std::vector<Bad>& cases) {
@@ -152,99 +155,139 @@ void expect_refused(const std::vector<Bad>& cases) {
 }
 
 TEST(BadWorkload, Top) {
-  expect_refused({
-    {"schema: 1\n", "", "1: schema", "write schema: 1"}, {"schema: 1", "schema: 2", "1: schema", "newer"},
-    {"schema: 1", "schema: one", "1: schema", "not a number"}, {"", "traffik: 1\n", "5: traffik", "did you mean `traffic`"},
-    {"", "budget: {time_s: 1}\n", "5: budget", "twice"}, {"", "alpha:\n", "5: alpha", "no value"},
-    {"", "alpha: 0\n", "5: alpha", "above 0"}, {"", "alpha: 5 %\n", "5: alpha", "not a number"},
-    {"", "alpha: 0.9\n", "5: alpha", "at most 0.5"}, {"", "alpha: .nan\n", "5: alpha", "not a finite"},
-    {"", "comparisons: 0\n", "5: comparisons", "at least 1"}, {"", "comparisons: 1.5\n", "5: comparisons", "whole number"},
-    {"", "comparisons: [1]\n", "5: comparisons", "must be a whole number"}, {"", "bad\n", "5: bad", "unknown key"}, {"", "a: b: c\n", "5:", "not YAML"},
-    {"", "---\nschema: 1\n", "", "2 documents"}, {"", "objective: fast\n", "5: objective", "must be a map"},
-    {"", "? [a]\n: b\n", "5:", "plain text"}, {"", "alpha: *none\n", "5:", "not YAML"}});
+  expect_refused({{"schema: 1\n", "", "1: schema", "write schema: 1"},
+                  {"schema: 1", "schema: 2", "1: schema", "newer"},
+                  {"schema: 1", "schema: one", "1: schema", "not a number"},
+                  {"", "traffik: 1\n", "5: traffik", "did you mean `traffic`"},
+                  {"", "budget: {time_s: 1}\n", "5: budget", "twice"},
+                  {"", "alpha:\n", "5: alpha", "no value"},
+                  {"", "alpha: 0\n", "5: alpha", "above 0"},
+                  {"", "alpha: 5 %\n", "5: alpha", "not a number"},
+                  {"", "alpha: 0.9\n", "5: alpha", "at most 0.5"},
+                  {"", "alpha: .nan\n", "5: alpha", "not a finite"},
+                  {"", "comparisons: 0\n", "5: comparisons", "at least 1"},
+                  {"", "comparisons: 1.5\n", "5: comparisons", "whole number"},
+                  {"", "comparisons: [1]\n", "5: comparisons", "must be a whole number"},
+                  {"", "bad\n", "5: bad", "unknown key"},
+                  {"", "a: b: c\n", "5:", "not YAML"},
+                  {"", "---\nschema: 1\n", "", "2 documents"},
+                  {"", "objective: fast\n", "5: objective", "must be a map"},
+                  {"", "? [a]\n: b\n", "5:", "plain text"},
+                  {"", "alpha: *none\n", "5:", "not YAML"}});
 }
 
 TEST(BadWorkload, Model) {
-  expect_refused({
-    {"{path: m.gguf}", "m.gguf", "2: model", "{path: m.gguf}"}, {"path: m.gguf", "hub: a/b", "2: model.hub", "download the GGUF"},
-    {"path: m.gguf", "pth: m.gguf", "2: model.pth", "did you mean `path`"}, {"model: {path: m.gguf}\n", "", "1: model.path", "missing"},
-    {"path: m.gguf", "path: \"\"", "2: model.path", "empty"}, {"path: m.gguf", "path: [a]", "2: model.path", "must be text"},
-    {"path: m.gguf", "path: \"a\\0b\"", "2: model.path", "NUL"},
-    {"path: m.gguf", "path: m.gguf, revision: x", "2: model.revision", "remove it"}});
+  expect_refused({{"{path: m.gguf}", "m.gguf", "2: model", "{path: m.gguf}"},
+                  {"path: m.gguf", "hub: a/b", "2: model.hub", "download the GGUF"},
+                  {"path: m.gguf", "pth: m.gguf", "2: model.pth", "did you mean `path`"},
+                  {"model: {path: m.gguf}\n", "", "1: model.path", "missing"},
+                  {"path: m.gguf", "path: \"\"", "2: model.path", "empty"},
+                  {"path: m.gguf", "path: [a]", "2: model.path", "must be text"},
+                  {"path: m.gguf", "path: \"a\\0b\"", "2: model.path", "NUL"},
+                  {"path: m.gguf", "path: m.gguf, revision: x", "2: model.revision", "remove it"}});
 }
 
 TEST(BadWorkload, Engine) {
-  expect_refused({
-    {"", "engine: {argv: -np 8}\n", "5: engine.argv", "must be a list"}, {"", "engine: {argv: [[a]]}\n", "5: engine.argv", "plain texts"},
-    {"", "engine: {env: [A]}\n", "5: engine.env", "must be a map"}, {"", "engine: {env: {A-B: 1}}\n", "5: engine.env", "not a variable's name"},
-    {"", "engine: {env: {A: 1, A: 2}}\n", "5: engine.env.A", "twice"}, {"", "engine: {pack: ../x}\n", "5: engine.pack", "not a pack's name"},
-    {"", "engine: {command: numactl serve}\n", "5: engine.command", "[numactl, serve]"},
-    {"", "engine: {command: []}\n", "5: engine.command", "is empty"},
-    {"", "engine: {command: x, version: b1}\n", "5: engine.version", "remove one"},
-    {"", "engine: {python: venv}\n", "5: engine.python", "command"}});
+  expect_refused(
+      {{"", "engine: {argv: -np 8}\n", "5: engine.argv", "must be a list"},
+       {"", "engine: {argv: [[a]]}\n", "5: engine.argv", "plain texts"},
+       {"", "engine: {env: [A]}\n", "5: engine.env", "must be a map"},
+       {"", "engine: {env: {A-B: 1}}\n", "5: engine.env", "not a variable's name"},
+       {"", "engine: {env: {A: 1, A: 2}}\n", "5: engine.env.A", "twice"},
+       {"", "engine: {pack: ../x}\n", "5: engine.pack", "not a pack's name"},
+       {"", "engine: {command: numactl serve}\n", "5: engine.command", "[numactl, serve]"},
+       {"", "engine: {command: []}\n", "5: engine.command", "is empty"},
+       {"", "engine: {command: x, version: b1}\n", "5: engine.version", "remove one"},
+       {"", "engine: {python: venv}\n", "5: engine.python", "command"}});
 }
 
 TEST(BadWorkload, Traffic) {
-  expect_refused({
-    {"clients: 4", "clients: 0", "3: traffic.clients", "at least 1"}, {"clients: 4", "clients: -3", "3: traffic.clients", "at least 1"},
-    {"clients: 4", "clients: 1e9", "3: traffic.clients", "too large"}, {"clients: 4", "clients: .inf", "3: traffic.clients", "not a finite"},
-    {"clients: 4", "clients: 4 users", "3: traffic.clients", "not a number"}, {"clients: 4, ", "", "3: traffic.clients", "missing"},
-    {"clients: 4", "client: 4", "3: traffic.client", "did you mean `clients`"},
-    {"clients: 4", "clients: 1e999", "3: traffic.clients", "too large"},
-    {"clients: 4", "clients: 4, rate_rps: 2", "3: traffic.rate_rps", "does not go with kind: closed"},
-    {"clients: 4", "kind: poisson", "3: traffic.rate_rps", "missing"},
-    {"clients: 4", "kind: poisson, rate_rps: 0", "3: traffic.rate_rps", "above 0"},
-    {"clients: 4", "kind: poisson, rate_rps: -.inf", "3: traffic.rate_rps", "not a finite"},
-    {"clients: 4", "kind: trace", "3: traffic.kind", "supported: closed"}, {"clients: 4", "kind: batch", "3: traffic.kind", "supported: closed"},
-    {"clients: 4", "kind: clsoed", "3: traffic.kind", "did you mean `closed`"},
-    {"clients: 4", "clients: 4, api: images", "3: traffic.api", "supported: chat"},
-    {"clients: 4", "clients: 4, api: command", "3: traffic.api", "supported: chat"},
-    {"clients: 4", "clients: 4, ignore_eos: 3", "3: traffic.ignore_eos", "true or false"},
-    {"clients: 4", "clients: 4, seed: -1", "3: traffic.seed", "at least 0"},
-    {"clients: 4", "clients: 4, shared_prefix_tokens: 128", "3: traffic.shared_prefix_tokens", "shorter"},
-    {"clients: 4", "clients: 4, dataset: none.txt", "3: traffic.prompt_tokens", "stands beside traffic.dataset"},
-    {"prompt_tokens: {mean: 128, cv: 0.3}", "dataset: none.txt", "3: traffic.dataset", "there is no /somewhere/none.txt"},
-    {"prompt_tokens: {mean: 128, cv: 0.3}", "dataset: /usr", "3: traffic.dataset", "not a file"},
-    {"prompt_tokens: {mean: 128, cv: 0.3}", "dataset: /dev/null", "3: traffic.dataset", "not a file"},
-    {"prompt_tokens: {mean: 128, cv: 0.3}, ", "", "3: traffic.prompt_tokens", "missing"},
-    {"mean: 128", "mean: 0", "3: traffic.prompt_tokens.mean", "at least 1"}, {"mean: 128, ", "", "3: traffic.prompt_tokens.mean", "missing"},
-    {"mean: 128", "mean: 1e8", "3: traffic.prompt_tokens.mean", "too large"}, {"cv: 0.3", "cv: -1", "3: traffic.prompt_tokens.cv", "at least 0"},
-    {"cv: 0.3", "cv: 30", "3: traffic.prompt_tokens.cv", "at most 5"}, {"cv: 0.3", "sd: 3", "3: traffic.prompt_tokens.sd", "unknown key"},
-    {"output_tokens: 64", "output_tokens: 0", "3: traffic.output_tokens", "at least 1"},
-    {", output_tokens: 64", "", "3: traffic.output_tokens", "missing"}});
+  expect_refused(
+      {{"clients: 4", "clients: 0", "3: traffic.clients", "at least 1"},
+       {"clients: 4", "clients: -3", "3: traffic.clients", "at least 1"},
+       {"clients: 4", "clients: 1e9", "3: traffic.clients", "too large"},
+       {"clients: 4", "clients: .inf", "3: traffic.clients", "not a finite"},
+       {"clients: 4", "clients: 4 users", "3: traffic.clients", "not a number"},
+       {"clients: 4, ", "", "3: traffic.clients", "missing"},
+       {"clients: 4", "client: 4", "3: traffic.client", "did you mean `clients`"},
+       {"clients: 4", "clients: 1e999", "3: traffic.clients", "too large"},
+       {"clients: 4", "clients: 4, rate_rps: 2", "3: traffic.rate_rps",
+        "does not go with kind: closed"},
+       {"clients: 4", "kind: poisson", "3: traffic.rate_rps", "missing"},
+       {"clients: 4", "kind: poisson, rate_rps: 0", "3: traffic.rate_rps", "above 0"},
+       {"clients: 4", "kind: poisson, rate_rps: -.inf", "3: traffic.rate_rps", "not a finite"},
+       {"clients: 4", "kind: trace", "3: traffic.kind", "supported: closed"},
+       {"clients: 4", "kind: batch", "3: traffic.kind", "supported: closed"},
+       {"clients: 4", "kind: clsoed", "3: traffic.kind", "did you mean `closed`"},
+       {"clients: 4", "clients: 4, api: images", "3: traffic.api", "supported: chat"},
+       {"clients: 4", "clients: 4, api: command", "3: traffic.api", "supported: chat"},
+       {"clients: 4", "clients: 4, ignore_eos: 3", "3: traffic.ignore_eos", "true or false"},
+       {"clients: 4", "clients: 4, seed: -1", "3: traffic.seed", "at least 0"},
+       {"clients: 4", "clients: 4, shared_prefix_tokens: 128", "3: traffic.shared_prefix_tokens",
+        "shorter"},
+       {"clients: 4", "clients: 4, dataset: none.txt", "3: traffic.prompt_tokens",
+        "stands beside traffic.dataset"},
+       {"prompt_tokens: {mean: 128, cv: 0.3}", "dataset: none.txt", "3: traffic.dataset",
+        "there is no /somewhere/none.txt"},
+       {"prompt_tokens: {mean: 128, cv: 0.3}", "dataset: /usr", "3: traffic.dataset", "not a file"},
+       {"prompt_tokens: {mean: 128, cv: 0.3}", "dataset: /dev/null", "3: traffic.dataset",
+        "not a file"},
+       {"prompt_tokens: {mean: 128, cv: 0.3}, ", "", "3: traffic.prompt_tokens", "missing"},
+       {"mean: 128", "mean: 0", "3: traffic.prompt_tokens.mean", "at least 1"},
+       {"mean: 128, ", "", "3: traffic.prompt_tokens.mean", "missing"},
+       {"mean: 128", "mean: 1e8", "3: traffic.prompt_tokens.mean", "too large"},
+       {"cv: 0.3", "cv: -1", "3: traffic.prompt_tokens.cv", "at least 0"},
+       {"cv: 0.3", "cv: 30", "3: traffic.prompt_tokens.cv", "at most 5"},
+       {"cv: 0.3", "sd: 3", "3: traffic.prompt_tokens.sd", "unknown key"},
+       {"output_tokens: 64", "output_tokens: 0", "3: traffic.output_tokens", "at least 1"},
+       {", output_tokens: 64", "", "3: traffic.output_tokens", "missing"}});
 }
 
 TEST(BadWorkload, Objective) {
-  expect_refused({
-    {"", "objective: {maximize: tokens}\n", "5: objective.maximize", "one of: output_tok_s"},
-    {"", "objective: {least_gain: 5}\n", "5: objective.least_gain", "at most 0.5"},
-    {"", "objective: {least_gain: -0.1}\n", "5: objective.least_gain", "at least 0"},
-    {"", "objective: {limits: {metric: ttft}}\n", "5: objective.limits", "must be a list"},
-    {"", "objective:\n  limits:\n    - {metric: tft, percentile: 95, max_ms: 5}\n", "7: objective.limits[0].metric", "did you mean `ttft`"},
-    {"", "objective: {limits: [{metric: ttft, max_ms: 5}]}\n", "5: objective.limits[0].percentile", "missing"},
-    {"", "objective: {limits: [{metric: ttft, percentile: 97, max_ms: 5}]}\n", "5: objective.limits[0].percentile", "50, 90, 95, 99"},
-    {"", "objective: {limits: [{metric: ttft, percentile: 95, max_ms: 0}]}\n", "5: objective.limits[0].max_ms", "above 0"},
-    {"", "objective: {limits: [{metric: ttft, percentile: 95, max_ms: 1}, {metric: ttft, percentile: 95, max_ms: 2}]}\n",
+  expect_refused(
+      {{"", "objective: {maximize: tokens}\n", "5: objective.maximize", "one of: output_tok_s"},
+       {"", "objective: {least_gain: 5}\n", "5: objective.least_gain", "at most 0.5"},
+       {"", "objective: {least_gain: -0.1}\n", "5: objective.least_gain", "at least 0"},
+       {"", "objective: {limits: {metric: ttft}}\n", "5: objective.limits", "must be a list"},
+       {"", "objective:\n  limits:\n    - {metric: tft, percentile: 95, max_ms: 5}\n",
+        "7: objective.limits[0].metric", "did you mean `ttft`"},
+       {"", "objective: {limits: [{metric: ttft, max_ms: 5}]}\n",
+        "5: objective.limits[0].percentile", "missing"},
+       {"", "objective: {limits: [{metric: ttft, percentile: 97, max_ms: 5}]}\n",
+        "5: objective.limits[0].percentile", "50, 90, 95, 99"},
+       {"", "objective: {limits: [{metric: ttft, percentile: 95, max_ms: 0}]}\n",
+        "5: objective.limits[0].max_ms", "above 0"},
+       {"",
+        "objective: {limits: [{metric: ttft, percentile: 95, max_ms: 1}, {metric: ttft, "
+        "percentile: 95, max_ms: 2}]}\n",
         "5: objective.limits[1]", "same metric"},
-    {"", "objective: {limits: [ttft]}\n", "5: objective.limits[0]", "must be a map"}});
+       {"", "objective: {limits: [ttft]}\n", "5: objective.limits[0]", "must be a map"}});
 }
 
 TEST(BadWorkload, Rest) {
-  expect_refused({
-    {"", "quality: {kl_mean_max: 0}\n", "5: quality.kl_mean_max", "above 0"},
-    {"", "quality: {ppl_ratio_max: 0.9}\n", "5: quality.ppl_ratio_max", "at least 1"},
-    {"", "quality: {top1_min: 95}\n", "5: quality.top1_min", "at most 1"},
-    {"", "quality: {tasks: [gsm8k]}\n", "5: quality.tasks", "not measured yet"},
-    {"", "quality: {waived: true}\n", "5: quality.waived", "reason"},
-    {"budget: {time_s: 25m}\n", "", "1: budget.time_s", "missing"}, {"25m", "0", "4: budget.time_s", "above 0"},
-    {"25m", "-5", "4: budget.time_s", "above 0"}, {"25m", "25x", "4: budget.time_s", "90s, 25m, 1h30m"},
-    {"25m", "h", "4: budget.time_s", "90s, 25m"}, {"25m", "1h30", "4: budget.time_s", "90s, 25m"},
-    {"25m", "..5h", "4: budget.time_s", "90s, 25m"}, {"25m", "nan", "4: budget.time_s", "not a finite"},
-    {"25m", "400d", "4: budget.time_s", "too large"}, {"25m", "1h, build_s: -1", "4: budget.build_s", "at least 0"},
-    {"25m", "1h, llm_usd: 5", "4: budget.llm_usd", "remove it"}, {"time_s: 25m", "time: 25m", "4: budget.time", "did you mean `time_s`"},
-    {"", "machine: {cpus: 0}\n", "5: machine.cpus", "at least 1"}, {"", "machine: {gpus: 2}\n", "5: machine.gpus", "not given out"},
-    {"", "touch: {flag: true}\n", "5: touch.flag", "did you mean `flags`"}, {"", "touch: {flags: maybe}\n", "5: touch.flags", "true or false"},
-    {"", "touch: {flags: {a: b}}\n", "5: touch.flags", "list of names"}, {"", "touch: [flags]\n", "5: touch", "must be a map"}});
+  expect_refused({{"", "quality: {kl_mean_max: 0}\n", "5: quality.kl_mean_max", "above 0"},
+                  {"", "quality: {ppl_ratio_max: 0.9}\n", "5: quality.ppl_ratio_max", "at least 1"},
+                  {"", "quality: {top1_min: 95}\n", "5: quality.top1_min", "at most 1"},
+                  {"", "quality: {tasks: [gsm8k]}\n", "5: quality.tasks", "not measured yet"},
+                  {"", "quality: {waived: true}\n", "5: quality.waived", "reason"},
+                  {"budget: {time_s: 25m}\n", "", "1: budget.time_s", "missing"},
+                  {"25m", "0", "4: budget.time_s", "above 0"},
+                  {"25m", "-5", "4: budget.time_s", "above 0"},
+                  {"25m", "25x", "4: budget.time_s", "90s, 25m, 1h30m"},
+                  {"25m", "h", "4: budget.time_s", "90s, 25m"},
+                  {"25m", "1h30", "4: budget.time_s", "90s, 25m"},
+                  {"25m", "..5h", "4: budget.time_s", "90s, 25m"},
+                  {"25m", "nan", "4: budget.time_s", "not a finite"},
+                  {"25m", "400d", "4: budget.time_s", "too large"},
+                  {"25m", "1h, build_s: -1", "4: budget.build_s", "at least 0"},
+                  {"25m", "1h, llm_usd: 5", "4: budget.llm_usd", "remove it"},
+                  {"time_s: 25m", "time: 25m", "4: budget.time", "did you mean `time_s`"},
+                  {"", "machine: {cpus: 0}\n", "5: machine.cpus", "at least 1"},
+                  {"", "machine: {gpus: 2}\n", "5: machine.gpus", "not given out"},
+                  {"", "touch: {flag: true}\n", "5: touch.flag", "did you mean `flags`"},
+                  {"", "touch: {flags: maybe}\n", "5: touch.flags", "true or false"},
+                  {"", "touch: {flags: {a: b}}\n", "5: touch.flags", "list of names"},
+                  {"", "touch: [flags]\n", "5: touch", "must be a map"}});
 }
 
 TEST(Workload, EmptyAndUnreadableFiles) {
@@ -267,7 +310,8 @@ TEST(Workload, LoadingAsksForTheModel) {
     load_workload(file);
     FAIL() << "no model, no session";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(file.string() + ":2: model.path: there is no " + (dir.path() / "m.gguf").string()));
+    EXPECT_THAT(error.what(), HasSubstr(file.string() + ":2: model.path: there is no " +
+                                        (dir.path() / "m.gguf").string()));
   }
   write_file(dir.path() / "m.gguf", "GGUF");
   EXPECT_EQ(load_workload(file).model_path, dir.path() / "m.gguf");

@@ -25,13 +25,15 @@ bool is_special(const std::string& text) {
   const size_t from = text.find_first_not_of("+-.");
   if (from == std::string::npos) return false;
   std::string word = text.substr(from);
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return word == "nan" || word == "inf" || word == "infinity";
 }
 
 // "1h30m" -> 5400; nothing when it is no duration.
 std::optional<double> duration_from(const std::string& text) {
-  static const std::map<std::string, double> kUnits = {{"s", 1}, {"sec", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+  static const std::map<std::string, double> kUnits = {{"s", 1},    {"sec", 1},  {"m", 60},
+                                                       {"min", 60}, {"h", 3600}, {"d", 86400}};
   double total = 0;
   size_t at = 0;
   bool any = false;
@@ -57,17 +59,21 @@ std::string shown(double value) { return fmt::format("{}", value); }
 
 }  // namespace
 
-YamlFields::YamlFields(const YAML::Node& node, std::string file, std::string path, std::vector<std::string> known)
+YamlFields::YamlFields(const YAML::Node& node, std::string file, std::string path,
+                       std::vector<std::string> known)
     : file_(std::move(file)), path_(std::move(path)), mark_(node.Mark()) {
   const std::string here = path_.empty() ? "the file" : path_;
   if (!node.IsMap())
-    throw error("", node.IsNull() ? "is empty" : "must be a map",
-                fmt::format("write {} as keys and values; known here: {}", here, join(known, ", ")));
+    throw error(
+        "", node.IsNull() ? "is empty" : "must be a map",
+        fmt::format("write {} as keys and values; known here: {}", here, join(known, ", ")));
   for (const auto& item : node) {
-    if (!item.first.IsScalar()) throw error_at(item.first, path_, "a key must be plain text", "write key: value");
+    if (!item.first.IsScalar())
+      throw error_at(item.first, path_, "a key must be plain text", "write key: value");
     const std::string key = item.first.Scalar();
     if (std::find(known.begin(), known.end(), key) == known.end())
-      throw error_at(item.first, field(key), "unknown key" + did_you_mean(key, known), "known here: " + join(known, ", "));
+      throw error_at(item.first, field(key), "unknown key" + did_you_mean(key, known),
+                     "known here: " + join(known, ", "));
     if (!values_.emplace(key, item.second).second)
       throw error_at(item.first, field(key), "stands here twice", "remove one of the two");
     if (item.second.IsNull())
@@ -79,17 +85,21 @@ std::string YamlFields::field(const std::string& key) const {
   return path_.empty() ? key : key.empty() ? path_ : path_ + "." + key;
 }
 
-Error YamlFields::error_at(const YAML::Node& node, const std::string& field, const std::string& what,
-                           const std::string& mend) const {
+Error YamlFields::error_at(const YAML::Node& node, const std::string& field,
+                           const std::string& what, const std::string& mend) const {
   const YAML::Mark mark = node.Mark();
   const int line = (mark.is_null() ? mark_.line : mark.line) + 1;
-  return bad_input(fmt::format("{}:{}: {}{}{}", file_, std::max(line, 1), field, field.empty() ? "" : ": ", what), mend);
+  return bad_input(fmt::format("{}:{}: {}{}{}", file_, std::max(line, 1), field,
+                               field.empty() ? "" : ": ", what),
+                   mend);
 }
 
-Error YamlFields::error(const std::string& key, const std::string& what, const std::string& mend) const {
+Error YamlFields::error(const std::string& key, const std::string& what,
+                        const std::string& mend) const {
   const auto found = values_.find(key);
   if (found != values_.end()) return error_at(found->second, field(key), what, mend);
-  return bad_input(fmt::format("{}:{}: {}{}{}", file_, std::max(mark_.line + 1, 1), field(key), field(key).empty() ? "" : ": ", what),
+  return bad_input(fmt::format("{}:{}: {}{}{}", file_, std::max(mark_.line + 1, 1), field(key),
+                               field(key).empty() ? "" : ": ", what),
                    mend);
 }
 
@@ -101,26 +111,33 @@ YamlFields YamlFields::map(const std::string& key, std::vector<std::string> know
   return empty;
 }
 
-std::string YamlFields::scalar(const YAML::Node& node, const std::string& field, const char* wanted) const {
-  if (!node.IsScalar()) throw error_at(node, field, std::string("must be ") + wanted, "write one plain value");
+std::string YamlFields::scalar(const YAML::Node& node, const std::string& field,
+                               const char* wanted) const {
+  if (!node.IsScalar())
+    throw error_at(node, field, std::string("must be ") + wanted, "write one plain value");
   const std::string& text = node.Scalar();
-  if (text.find('\0') != std::string::npos) throw error_at(node, field, "holds a NUL character", "remove it");
+  if (text.find('\0') != std::string::npos)
+    throw error_at(node, field, "holds a NUL character", "remove it");
   return text;
 }
 
 double YamlFields::parse_number(const std::string& key, const char* wanted) const {
   const std::string text = scalar(values_.at(key), field(key), wanted);
-  if (is_special(text)) throw error(key, "`" + text + "` is not a finite number", std::string("write ") + wanted);
+  if (is_special(text))
+    throw error(key, "`" + text + "` is not a finite number", std::string("write ") + wanted);
   const auto value = number_from(text);
   if (!value) throw error(key, "`" + text + "` is not a number", std::string("write ") + wanted);
-  if (!std::isfinite(*value)) throw error(key, "`" + text + "` is too large", std::string("write ") + wanted);
+  if (!std::isfinite(*value))
+    throw error(key, "`" + text + "` is too large", std::string("write ") + wanted);
   return *value;
 }
 
 void YamlFields::check(const std::string& key, double value, const Range& range) const {
-  if (value > range.high) throw error(key, shown(value) + " is too large", "at most " + shown(range.high));
+  if (value > range.high)
+    throw error(key, shown(value) + " is too large", "at most " + shown(range.high));
   if (value < range.low || (range.low_open && value == range.low))
-    throw error(key, shown(value) + " is too small", (range.low_open ? "above " : "at least ") + shown(range.low));
+    throw error(key, shown(value) + " is too small",
+                (range.low_open ? "above " : "at least ") + shown(range.low));
 }
 
 double YamlFields::number(const std::string& key, double otherwise, const Range& range) const {
@@ -139,11 +156,13 @@ double YamlFields::duration(const std::string& key, double otherwise, const Rang
   return seconds;
 }
 
-int64_t YamlFields::whole(const std::string& key, int64_t otherwise, int64_t low, int64_t high) const {
+int64_t YamlFields::whole(const std::string& key, int64_t otherwise, int64_t low,
+                          int64_t high) const {
   if (!has(key)) return otherwise;
   const double value = parse_number(key, "a whole number");
   // Above 2^53 a double no longer holds every whole number: refused by `high`, not rounded.
-  if (value != std::floor(value)) throw error(key, shown(value) + " is not a whole number", "write a whole number");
+  if (value != std::floor(value))
+    throw error(key, shown(value) + " is not a whole number", "write a whole number");
   check(key, value, {static_cast<double>(low), static_cast<double>(high)});
   return static_cast<int64_t>(value);
 }
@@ -168,7 +187,8 @@ std::string YamlFields::choice(const std::string& key, const std::string& otherw
                                const std::vector<std::string>& allowed) const {
   const std::string value = text(key, otherwise);
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-    throw error(key, "`" + value + "` is not known" + did_you_mean(value, allowed), "one of: " + join(allowed, ", "));
+    throw error(key, "`" + value + "` is not known" + did_you_mean(value, allowed),
+                "one of: " + join(allowed, ", "));
   return value;
 }
 
@@ -176,8 +196,11 @@ std::vector<std::string> YamlFields::list(const std::string& key) const {
   std::vector<std::string> result;
   if (!has(key)) return result;
   const YAML::Node& value = values_.at(key);
-  if (!value.IsSequence()) throw error(key, "must be a list", "write [first, second]: one item a word, never a shell line");
-  for (const auto& item : value) result.push_back(scalar(item, field(key), "a list of plain texts"));
+  if (!value.IsSequence())
+    throw error(key, "must be a list",
+                "write [first, second]: one item a word, never a shell line");
+  for (const auto& item : value)
+    result.push_back(scalar(item, field(key), "a list of plain texts"));
   return result;
 }
 
@@ -189,7 +212,8 @@ std::map<std::string, std::string> YamlFields::texts(const std::string& key) con
   for (const auto& item : value) {
     const std::string name = scalar(item.first, field(key), "a map of plain texts");
     if (!result.emplace(name, scalar(item.second, field(key) + "." + name, "plain text")).second)
-      throw error_at(item.first, field(key) + "." + name, "stands here twice", "remove one of the two");
+      throw error_at(item.first, field(key) + "." + name, "stands here twice",
+                     "remove one of the two");
   }
   return result;
 }
