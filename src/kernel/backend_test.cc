@@ -24,7 +24,8 @@ const std::string kHandshake = R"(#!/bin/sh
 [ "$1" = --capabilities ] && { echo '{"protocol_versions": [1], "lanes": ["tune"]}'; exit 0; }
 )";
 
-// A backend that answers the handshake; `body` runs with B (bundle), O (out), task (dict), event(), result(), claim().
+// A backend that answers the handshake; `body` runs with B (bundle), O (out), task (dict), event(),
+// result(), claim().
 std::string python(const std::string& body) {
   return kHandshake + R"(exec python3 - "$@" <<'END_OF_PYTHON'
 import json, os, socket, sys, time
@@ -38,7 +39,8 @@ def result(candidates, status='candidates', **more):
     body = dict({'protocol': 1, 'task_id': task['task_id'], 'nonce': task['nonce'], 'status': status, 'candidates': candidates}, **more)
     with open(O + '/part', 'w') as f: json.dump(body, f)
     os.rename(O + '/part', O + '/result.json')
-)" + body + "\nEND_OF_PYTHON\n";
+)" + body +
+         "\nEND_OF_PYTHON\n";
 }
 
 // A port of ours that accepts: what the network wall must keep away.
@@ -60,7 +62,8 @@ struct Listening {
 class BackendTest : public testing::Test {
  protected:
   BackendTest() {
-    pack_.builds = {recipe("plain", "stock"), recipe("fast", "tune"), recipe("other", "tune"), recipe("broken", "tune")};
+    pack_.builds = {recipe("plain", "stock"), recipe("fast", "tune"), recipe("other", "tune"),
+                    recipe("broken", "tune")};
     task_.task_id = "K1";
     task_.nonce = "n0nce";
     task_.lane = "tune";
@@ -107,7 +110,8 @@ result([claim('fast'), claim('fast', 'c2'), claim('nowhere', 'c3'), claim('plain
   EXPECT_DOUBLE_EQ(got.claims[0].expected_log, 0.1);
   EXPECT_EQ(got.claims[1].id, "c9");
   EXPECT_EQ(got.rejected.size(), 9u);
-  EXPECT_THAT(join(got.rejected, "\n"), HasSubstr("c3: value: `nowhere` is not a recipe of the bundle"));
+  EXPECT_THAT(join(got.rejected, "\n"),
+              HasSubstr("c3: value: `nowhere` is not a recipe of the bundle"));
   EXPECT_THAT(join(got.rejected, "\n"), HasSubstr("c5: value: broken is known not to work here"));
   EXPECT_GT(got.seconds, 0);
 }
@@ -124,12 +128,15 @@ result([], 'no_candidate', reason=json.dumps([sorted(files), ok, any(modes), [r[
        recipes['current']['id'], near, task['limits']['candidates']]))
 )");
   EXPECT_EQ(got.status, "no_candidate");
-  EXPECT_THAT(got.reason, HasSubstr(R"([["hardware.json", "profile/kernels.json", "recipes.json", "task.json", "toolchain.json"], true, false, ["fast", "other", "broken"], "plain", true, 64])"));
+  EXPECT_THAT(
+      got.reason,
+      HasSubstr(
+          R"([["hardware.json", "profile/kernels.json", "recipes.json", "task.json", "toolchain.json"], true, false, ["fast", "other", "broken"], "plain", true, 64])"));
 }
 
 TEST_F(BackendTest, leaves_out_recipes_that_this_processor_cannot_run) {
   pack_.builds[1].when = "machine.avx512f == 1";
-  pack_.builds[2].when = "model.layers > 3";     // only the session knows
+  pack_.builds[2].when = "model.layers > 3";  // only the session knows
   task_.machine.cpu_flags = {"avx2"};
   std::vector<std::string> ids;
   for (const BuildRecipe& offered : offered_recipes(task_)) ids.push_back(offered.id);
@@ -138,7 +145,8 @@ TEST_F(BackendTest, leaves_out_recipes_that_this_processor_cannot_run) {
 
 TEST_F(BackendTest, silence_is_a_stall) {
   limits_.silence_s = 1.5;
-  const BackendOutcome got = run_script(kHandshake + R"(echo '{"kind": "log", "message": "thinking hard"}'; sleep 60)");
+  const BackendOutcome got =
+      run_script(kHandshake + R"(echo '{"kind": "log", "message": "thinking hard"}'; sleep 60)");
   EXPECT_EQ(got.status, "stalled");
   EXPECT_THAT(got.reason, HasSubstr("no event"));
   EXPECT_LT(got.seconds, 25);
@@ -184,9 +192,11 @@ TEST_F(BackendTest, exit_codes_of_the_contract) {
 }
 
 TEST_F(BackendTest, rubbish_wrong_nonce_and_nothing_are_bad_output) {
-  EXPECT_EQ(run_python("open(O + '/result.json', 'wb').write(bytes(range(256)))").status, "bad_output");
+  EXPECT_EQ(run_python("open(O + '/result.json', 'wb').write(bytes(range(256)))").status,
+            "bad_output");
   EXPECT_EQ(run_python("open(O + '/result.json', 'w').write('[' * 200000)").status, "bad_output");
-  const BackendOutcome nonce = run_python("task['nonce'] = 'of yesterday'\nresult([claim('fast')])");
+  const BackendOutcome nonce =
+      run_python("task['nonce'] = 'of yesterday'\nresult([claim('fast')])");
   EXPECT_EQ(nonce.status, "bad_output");
   EXPECT_THAT(nonce.reason, HasSubstr("nonce"));
   const BackendOutcome nothing = run_python("event('done')");
@@ -204,10 +214,11 @@ TEST_F(BackendTest, output_that_is_no_event_stream_is_ended) {
 TEST_F(BackendTest, links_out_are_not_followed) {
   write_file(dir_.path() / "secret", "{}");
   const std::string secret = (dir_.path() / "secret").string();
-  for (const std::string& body : {"os.symlink('" + secret + "', O + '/result.json')",
-                                  std::string("result([claim('fast')])\nos.symlink('/etc/passwd', O + '/notes')"),
-                                  std::string("os.mkfifo(O + '/result.json')"),
-                                  std::string("result([claim('fast')])\nos.link(O + '/result.json', O + '/again')")}) {
+  for (const std::string& body :
+       {"os.symlink('" + secret + "', O + '/result.json')",
+        std::string("result([claim('fast')])\nos.symlink('/etc/passwd', O + '/notes')"),
+        std::string("os.mkfifo(O + '/result.json')"),
+        std::string("result([claim('fast')])\nos.link(O + '/result.json', O + '/again')")}) {
     const BackendOutcome got = run_python(body);
     EXPECT_EQ(got.status, "bad_output") << body << got.reason;
     EXPECT_THAT(got.claims, IsEmpty());
@@ -217,13 +228,16 @@ TEST_F(BackendTest, links_out_are_not_followed) {
 TEST_F(BackendTest, giant_output_is_cut_short) {
   limits_.output_bytes = 2 << 20;
   EXPECT_EQ(run_python("while True: event('x' * 5000)").status, "bad_output");
-  const BackendOutcome file = run_python("result([claim('fast')])\nfor i in range(3): open(O + '/f%d' % i, 'wb').write(b'x' * (1 << 20))");
+  const BackendOutcome file = run_python(
+      "result([claim('fast')])\nfor i in range(3): open(O + '/f%d' % i, 'wb').write(b'x' * (1 << "
+      "20))");
   EXPECT_EQ(file.status, "bad_output");
   EXPECT_THAT(file.reason, HasSubstr("larger than"));
   const BackendOutcome result = run_python("result([claim('fast', why='x' * (1 << 20))])");
   EXPECT_EQ(result.status, "bad_output");
   limits_.entries = 50;
-  const BackendOutcome many = run_python("result([claim('fast')])\nfor i in range(60): os.mkdir(O + '/d%d' % i)");
+  const BackendOutcome many =
+      run_python("result([claim('fast')])\nfor i in range(60): os.mkdir(O + '/d%d' % i)");
   EXPECT_THAT(many.reason, HasSubstr("more than 50"));
 }
 
@@ -241,13 +255,16 @@ TEST_F(BackendTest, sandbox_keeps_it_from_the_system_and_the_network) {
   const fs::path ours = dir_.path() / "ours";
   write_file(ours, "untouched");
   const Listening door;
-  const std::string facts = "PORT, PARENT = " + std::to_string(door.port) + ", " + std::to_string(getpid());
-  const BackendOutcome got = run_python(facts + R"(
+  const std::string facts =
+      "PORT, PARENT = " + std::to_string(door.port) + ", " + std::to_string(getpid());
+  const BackendOutcome got =
+      run_python(facts + R"(
 tried = []
 def attempt(name, act):
     try: act(); tried.append(name)
     except Exception: pass
-attempt('', lambda: open(')" + ours.string() + R"(', 'w').write('changed'))     # may work, in a /tmp of its own
+attempt('', lambda: open(')" +
+                 ours.string() + R"(', 'w').write('changed'))     # may work, in a /tmp of its own
 attempt('bundle', lambda: open(B + '/task.json', 'w').write('changed'))
 attempt('bundle-new', lambda: open(B + '/new', 'w').write('x'))
 attempt('etc', lambda: open('/etc/hyperloom-was-here', 'w').write('x'))
@@ -269,16 +286,20 @@ TEST_F(BackendTest, without_a_sandbox_it_says_so_and_damage_is_noticed) {
   const BackendOutcome good = run_python("result([claim('fast')])");
   EXPECT_EQ(good.status, "candidates");
   EXPECT_THAT(good.reason, HasSubstr("no sandbox"));
-  const BackendOutcome liar = run_python("os.chmod(B, 0o755); os.chmod(B + '/task.json', 0o644)\n"
-                                         "open(B + '/task.json', 'a').write(' ')\nresult([claim('fast')])");
+  const BackendOutcome liar = run_python(
+      "os.chmod(B, 0o755); os.chmod(B + '/task.json', 0o644)\n"
+      "open(B + '/task.json', 'a').write(' ')\nresult([claim('fast')])");
   EXPECT_EQ(liar.status, "bad_output");
   EXPECT_THAT(liar.reason, HasSubstr("task.json differs"));
-  const BackendOutcome swapped = run_python("os.rename(O, O + '2'); os.symlink(O + '2', O)\nO += '2'\nresult([claim('fast')])");
+  const BackendOutcome swapped = run_python(
+      "os.rename(O, O + '2'); os.symlink(O + '2', O)\nO += '2'\nresult([claim('fast')])");
   EXPECT_EQ(swapped.status, "bad_output");
 }
 
 TEST_F(BackendTest, stale_output_is_not_taken_for_new) {
-  EXPECT_EQ(run_python("result([claim('fast')])\nos.mkdir(O + '/deep'); os.chmod(O + '/deep', 0)").status, "candidates");
+  EXPECT_EQ(
+      run_python("result([claim('fast')])\nos.mkdir(O + '/deep'); os.chmod(O + '/deep', 0)").status,
+      "candidates");
   EXPECT_EQ(run_python("event('nothing this time')").status, "bad_output");
 }
 
@@ -286,12 +307,17 @@ TEST_F(BackendTest, handshake_decides_before_the_task_is_shown) {
   const auto answers = [this](const std::string& answer) {
     return run_script("#!/bin/sh\n[ \"$1\" = --capabilities ] || exit 0\n" + answer + "\n");
   };
-  const BackendOutcome newer = answers(R"(echo '{"protocol_versions": ["2.0", 3], "lanes": ["tune"]}')");
+  const BackendOutcome newer =
+      answers(R"(echo '{"protocol_versions": ["2.0", 3], "lanes": ["tune"]}')");
   EXPECT_EQ(newer.status, "invalid_task");
   EXPECT_THAT(newer.reason, HasSubstr("speaks 2.0, 3, we speak 1"));
   EXPECT_EQ(answers("echo rubbish").status, "invalid_task");
-  EXPECT_EQ(answers(R"(echo '{"protocol_versions": [1], "lanes": ["fuse"]}')").status, "invalid_task");
-  EXPECT_EQ(answers(R"(echo '{"protocol_versions": ["1.7"], "lanes": ["tune"], "min_budget_s": 3600}')").status, "infra_error");
+  EXPECT_EQ(answers(R"(echo '{"protocol_versions": [1], "lanes": ["fuse"]}')").status,
+            "invalid_task");
+  EXPECT_EQ(
+      answers(R"(echo '{"protocol_versions": ["1.7"], "lanes": ["tune"], "min_budget_s": 3600}')")
+          .status,
+      "infra_error");
   EXPECT_EQ(answers("echo no python >&2; exit 1").status, "crashed");
   limits_.handshake_s = 0.4;
   EXPECT_EQ(answers("sleep 60").status, "stalled");

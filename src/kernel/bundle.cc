@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "candidate/facts.h"
 #include "engine/expression.h"
 
 namespace hyperloom {
@@ -15,22 +16,19 @@ namespace {
 
 const char* const kManifest = "manifest.json";
 
-Facts facts_of(const MachineFacts& machine) {
-  Facts facts;
-  for (const std::string& flag : machine.cpu_flags) facts["machine." + flag] = 1.0;
-  facts["machine.cores"] = static_cast<double>(machine.cores);
-  facts["machine.gpus"] = static_cast<double>(machine.gpus.size());
-  facts["machine.numa_nodes"] = static_cast<double>(machine.numa_nodes);
-  return facts;
+// True unless the condition is about the machine alone and fails: the rest only the session knows.
+bool may_apply(const BuildRecipe& recipe, const Facts& facts) {
+  for (const std::string& name : names_in(recipe.when))
+    if (!starts_with(name, "machine.")) return true;
+  return holds(recipe.when, facts);
 }
 
-// True unless the condition is about the machine's processor alone and fails.
-bool may_apply(const BuildRecipe& recipe, const Facts& facts) {
-  for (const std::string& name : names_in(recipe.when)) {
-    const bool flag_like = starts_with(name, "machine.") && name.find('_') == std::string::npos;
-    if (!facts.count(name) && !flag_like) return true;   // a fact that only the session knows
-  }
-  return holds(recipe.when, facts);
+// As it will be configured here: a backend sees the compiler's name, not our variable.
+BuildRecipe with_compilers(BuildRecipe recipe) {
+  const Clang clang = find_clang();
+  for (std::string& argument : recipe.configure)
+    argument = replace_all(replace_all(argument, "${clang++}", clang.cxx), "${clang}", clang.c);
+  return recipe;
 }
 
 Json task_json(const KernelTask& task, const BackendLimits& limits, double deadline_unix_s) {
@@ -54,7 +52,8 @@ Json recipes_json(const KernelTask& task) {
   Json json = {{"recipes", Json::array()}};
   for (const BuildRecipe& recipe : offered_recipes(task)) json["recipes"].push_back(recipe);
   for (const BuildRecipe& recipe : task.pack->builds)
-    if (recipe.id == task.current_build) json["current"] = recipe;   // candidates are read against it
+    if (recipe.id == task.current_build)
+      json["current"] = with_compilers(recipe);  // candidates are read against it
   return json;
 }
 
@@ -77,9 +76,10 @@ void take_write_bits(const fs::path& folder) {
 }  // namespace
 
 void to_json(Json& json, const BuildRecipe& recipe) {
-  json = {{"id", recipe.id}, {"configure", recipe.configure}, {"env", recipe.env},
-          {"when", recipe.when}, {"role", recipe.role}, {"directions", Json::array()}};
-  for (const Direction direction : recipe.directions) json["directions"].push_back(name_of(direction));
+  json = {{"id", recipe.id},     {"configure", recipe.configure}, {"env", recipe.env},
+          {"when", recipe.when}, {"role", recipe.role},           {"directions", Json::array()}};
+  for (const Direction direction : recipe.directions)
+    json["directions"].push_back(name_of(direction));
 }
 
 void from_json(const Json& json, BuildRecipe& recipe) {
@@ -93,10 +93,11 @@ void from_json(const Json& json, BuildRecipe& recipe) {
 }
 
 std::vector<BuildRecipe> offered_recipes(const KernelTask& task) {
-  const Facts facts = facts_of(task.machine);
+  const Facts facts = gather_facts(*task.pack, ModelFacts(), task.machine, Workload(), Candidate());
   std::vector<BuildRecipe> offered;
   for (const BuildRecipe& recipe : task.pack->builds)
-    if (recipe.role == "tune" && may_apply(recipe, facts)) offered.push_back(recipe);
+    if (recipe.role == "tune" && may_apply(recipe, facts))
+      offered.push_back(with_compilers(recipe));
   return offered;
 }
 
@@ -106,11 +107,13 @@ std::vector<std::string> compilers_of(const BuildRecipe& recipe) {
     if (!starts_with(word, "-DCMAKE_")) continue;
     const auto key_end = word.find_first_of(":=");
     const auto value = word.find('=');
-    if (value != std::string::npos && ends_with(word.substr(0, key_end), "_COMPILER")) names.insert(word.substr(value + 1));
+    if (value != std::string::npos && ends_with(word.substr(0, key_end), "_COMPILER"))
+      names.insert(word.substr(value + 1));
   }
   for (const char* variable : {"CC", "CXX"})
     if (const auto found = recipe.env.find(variable); found != recipe.env.end())
-      if (const auto words = split_words(found->second); !words.empty()) names.insert(words.front());
+      if (const auto words = split_words(found->second); !words.empty())
+        names.insert(words.front());
   return {names.begin(), names.end()};
 }
 
@@ -121,17 +124,20 @@ std::vector<std::string> compilers_of(const std::vector<BuildRecipe>& recipes) {
   return {names.begin(), names.end()};
 }
 
-void write_bundle(const fs::path& folder, const KernelTask& task, const BackendLimits& limits, double deadline_unix_s,
-                  const Toolchain& toolchain) {
+void write_bundle(const fs::path& folder, const KernelTask& task, const BackendLimits& limits,
+                  double deadline_unix_s, const Toolchain& toolchain) {
   make_folders(folder / "profile");
-  const auto write = [&folder](const char* name, const Json& json) { write_file(folder / name, json.dump(1) + "\n"); };
+  const auto write = [&folder](const char* name, const Json& json) {
+    write_file(folder / name, json.dump(1) + "\n");
+  };
   write("task.json", task_json(task, limits, deadline_unix_s));
   write("hardware.json", task.machine);
   write("toolchain.json", toolchain);
   write("recipes.json", recipes_json(task));
   write("profile/kernels.json", task.kernels);
   Json manifest = {{"schema", 1}, {"files", Json::object()}};
-  for (const std::string& file : files_under(folder)) manifest["files"][file] = sha256_file(folder / file);
+  for (const std::string& file : files_under(folder))
+    manifest["files"][file] = sha256_file(folder / file);
   write(kManifest, manifest);
   take_write_bits(folder);
 }
@@ -143,7 +149,8 @@ std::string bundle_damage(const fs::path& folder) {
   const Json& files = manifest["files"];
   for (const auto& [name, hash] : files.items()) {
     std::error_code missing;
-    if (!fs::is_regular_file(fs::symlink_status(folder / name, missing))) return name + " is missing";
+    if (!fs::is_regular_file(fs::symlink_status(folder / name, missing)))
+      return name + " is missing";
     if (hash != sha256_file(folder / name)) return name + " differs from its hash";
   }
   for (const std::string& name : files_under(folder))
@@ -162,13 +169,15 @@ void remove_tree(const fs::path& folder) {
   if (fs::is_directory(fs::symlink_status(folder, error))) {
     // Parents first, so that each folder is open by the time the walk enters it.
     open_up(fs::directory_entry(folder));
-    for (auto at = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
+    for (auto at = fs::recursive_directory_iterator(
+             folder, fs::directory_options::skip_permission_denied, error);
          at != fs::recursive_directory_iterator(); at.increment(error))
       open_up(*at);
   }
   fs::remove_all(folder, error);
   if (fs::symlink_status(folder, error).type() != fs::file_type::not_found)
-    throw internal_error("cannot delete " + folder.string(), "delete the folder by hand and run again");
+    throw internal_error("cannot delete " + folder.string(),
+                         "delete the folder by hand and run again");
 }
 
 }  // namespace hyperloom

@@ -1,4 +1,5 @@
-// Follows a backend's stdout: JSON lines {seq, t, kind: progress|candidate|log|usage, ...}. Only events count as life.
+// Follows a backend's stdout: JSON lines {seq, t, kind: progress|candidate|log|usage, ...}. Only
+// events count as life.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@ class EventTail {
  public:
   explicit EventTail(std::filesystem::path file) : file_(std::move(file)) {}
 
-  int read();                                        // takes in what was appended; how many events that held
-  const std::string& last_message() const { return last_message_; }   // printable
-  int rubbish() const { return rubbish_; }           // lines that are no events
+  int read();  // takes in what was appended; how many events that held
+  const std::string& last_message() const { return last_message_; }  // printable
+  int rubbish() const { return rubbish_; }                           // lines that are no events
   const std::string& first_rubbish() const { return first_rubbish_; }
   uint64_t bytes() const { return bytes_; }
 
@@ -28,7 +29,8 @@ class EventTail {
   uint64_t bytes_ = 0;
 };
 
-// `text` as one printable line of valid UTF-8: control and broken bytes become '?', at most `limit` bytes.
+// `text` as one printable line of valid UTF-8: control and broken bytes become '?', at most `limit`
+// bytes.
 std::string printable(const std::string& text, size_t limit);
 
 }  // namespace hyperloom

@@ -1,4 +1,5 @@
-// The built-in backend's judgement: which build variants are worth their compile time on this machine, best first.
+// The built-in backend's judgement: which build variants are worth their compile time on this
+// machine, best first.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 
 namespace hyperloom {
 
-struct ForgeView {                        // what the bundle says
-  std::vector<BuildRecipe> recipes;       // offered
-  BuildRecipe current;                    // what runs now; id empty = unknown
+struct ForgeView {                   // what the bundle says
+  std::vector<BuildRecipe> recipes;  // offered
+  BuildRecipe current;               // what runs now; id empty = unknown
   std::vector<std::string> failed;
   KernelTable kernels;
   Toolchain toolchain;
@@ -20,13 +21,14 @@ struct ForgeView {                        // what the bundle says
 
 struct BuildOffer {
   std::string recipe;
-  double expected_log = 0;                // share x plausible speed-up x chance, summed over what the variant changes
+  double expected_log =
+      0;  // share x plausible speed-up x chance, summed over what the variant changes
   std::string why;
 };
 
 struct ForgeOrder {
-  std::vector<BuildOffer> offers;         // highest expectation first; ties keep the pack's order
-  std::vector<std::string> dropped;       // "id: reason"
+  std::vector<BuildOffer> offers;    // highest expectation first; ties keep the pack's order
+  std::vector<std::string> dropped;  // "id: reason"
 };
 
 ForgeOrder order_builds(const ForgeView& view);

@@ -32,9 +32,12 @@ std::vector<std::string> ids(const ForgeOrder& order) {
 ForgeView example() {
   ForgeView view;
   view.current = recipe("now", {"-DX_AVX512=ON"});
-  view.recipes = {recipe("threads", {"-DX_AVX512=ON", "-DX_OPENMP=OFF"}), recipe("repack", {"-DX_AVX512=ON", "-DX_REPACK:BOOL=ON"}),
-                  recipe("clang", {"-DX_AVX512=ON", "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19"})};
-  view.toolchain.programs = {{"clang-19", "/usr/bin/clang-19", "19"}, {"clang++-19", "/usr/bin/clang++-19", "19"}};
+  view.recipes = {recipe("threads", {"-DX_AVX512=ON", "-DX_OPENMP=OFF"}),
+                  recipe("repack", {"-DX_AVX512=ON", "-DX_REPACK:BOOL=ON"}),
+                  recipe("clang", {"-DX_AVX512=ON", "-DCMAKE_C_COMPILER=clang-19",
+                                   "-DCMAKE_CXX_COMPILER=clang++-19"})};
+  view.toolchain.programs = {{"clang-19", "/usr/bin/clang-19", "19"},
+                             {"clang++-19", "/usr/bin/clang++-19", "19"}};
   view.kernels.samples = 1000;
   view.kernels.rows = {{"dot", "lib", 0.6, "matmul"}, {"softmax", "lib", 0.1, "attention"}};
   view.kernels.kernel_share = 0.7;
@@ -56,7 +59,8 @@ TEST(ForgeOrder, measured_shares_drop_what_cannot_pay) {
   view.kernels.rows[0].share = 0.05;
   const ForgeOrder order = order_builds(view);
   EXPECT_THAT(ids(order), ElementsAre("clang"));
-  EXPECT_THAT(order.dropped, ElementsAre(HasSubstr("2 % of the time is in barriers"), HasSubstr("5 % of the time is in matrix kernels")));
+  EXPECT_THAT(order.dropped, ElementsAre(HasSubstr("2 % of the time is in barriers"),
+                                         HasSubstr("5 % of the time is in matrix kernels")));
 }
 
 TEST(ForgeOrder, without_a_profile_nothing_is_dropped_for_its_share) {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel/event_tail.h"
 #include "base/files.h"
+#include "kernel/event_tail.h"
 
 namespace hyperloom {
 namespace {
@@ -20,10 +20,14 @@ ResultRules rules() {
   return made;
 }
 
-std::string result(const std::string& rest) { return R"({"protocol": 1, "task_id": "K1", "nonce": "n1", )" + rest + "}"; }
+std::string result(const std::string& rest) {
+  return R"({"protocol": 1, "task_id": "K1", "nonce": "n1", )" + rest + "}";
+}
 
 TEST(Result, each_breach_of_the_whole_is_named) {
-  const struct { std::string text, reason; } cases[] = {
+  const struct {
+    std::string text, reason;
+  } cases[] = {
       {"", "not a JSON object"},
       {"[]", "not a JSON object"},
       {"{}", "protocol"},
@@ -36,7 +40,9 @@ TEST(Result, each_breach_of_the_whole_is_named) {
       {result(R"("status": "candidates")"), "the list is empty"},
       {result(R"("status": "candidates", "candidates": [1, 2, 3])"), "more than 2"},
       {result(R"("status": "no_candidate", "candidates": [1])"), "with candidates"},
-      {result(R"("status": "candidates", "candidates": )" + std::string(40, '[') + std::string(40, ']')), "too deep"},
+      {result(R"("status": "candidates", "candidates": )" + std::string(40, '[') +
+              std::string(40, ']')),
+       "too deep"},
   };
   for (const auto& c : cases) {
     const BackendOutcome got = parse_result(c.text, rules());
@@ -47,7 +53,9 @@ TEST(Result, each_breach_of_the_whole_is_named) {
 
 TEST(Result, words_are_made_safe_for_reports) {
   const BackendOutcome got = parse_result(
-      result(R"("status": "candidates", "candidates": [{"id": "a", "kind": "build", "value": "fast", "why": "\u001b[31mred\nline é"}])"), rules());
+      result(
+          R"("status": "candidates", "candidates": [{"id": "a", "kind": "build", "value": "fast", "why": "\u001b[31mred\nline é"}])"),
+      rules());
   ASSERT_EQ(got.claims.size(), 1u) << got.reason;
   EXPECT_EQ(got.claims[0].why, "?[31mred line é");
 }

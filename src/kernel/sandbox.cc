@@ -10,15 +10,33 @@
 namespace hyperloom {
 namespace {
 
-// The shell only lowers limits and takes stderr apart from stdout; where a limit is already lower, it stays.
+// The shell only lowers limits and takes stderr apart from stdout; where a limit is already lower,
+// it stays.
 constexpr const char* kLimiter =
-    "ulimit -t \"$1\" 2>/dev/null; ulimit -f \"$2\" 2>/dev/null; ulimit -c 0 2>/dev/null; err=$3; shift 3; exec \"$@\" 2>>\"$err\"";
+    "ulimit -t \"$1\" 2>/dev/null; ulimit -f \"$2\" 2>/dev/null; ulimit -c 0 2>/dev/null; err=$3; "
+    "shift 3; exec \"$@\" 2>>\"$err\"";
 
-// /run is hidden because a socket there (a container daemon's, a bus) is a way out that a read-only mount leaves open.
+// /run is hidden because a socket there (a container daemon's, a bus) is a way out that a read-only
+// mount leaves open.
 // --cap-drop: without it root could mount the system writable again.
-const std::vector<std::string> kWalls = {
-    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run",
-    "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--cap-drop", "ALL"};
+const std::vector<std::string> kWalls = {"--ro-bind",
+                                         "/",
+                                         "/",
+                                         "--dev",
+                                         "/dev",
+                                         "--proc",
+                                         "/proc",
+                                         "--tmpfs",
+                                         "/tmp",
+                                         "--tmpfs",
+                                         "/run",
+                                         "--unshare-net",
+                                         "--unshare-pid",
+                                         "--unshare-ipc",
+                                         "--unshare-uts",
+                                         "--die-with-parent",
+                                         "--cap-drop",
+                                         "ALL"};
 
 bool hidden(const fs::path& path) {
   const std::string text = path.string();
@@ -46,9 +64,13 @@ const std::string& sandbox_problem() {
   return problem;
 }
 
-std::vector<std::string> sandboxed(const std::vector<std::string>& argv, const SandboxSpec& spec, bool bubblewrap) {
-  constexpr double kBlock = 512;   // POSIX: the unit of ulimit -f
-  std::vector<std::string> all = {"/bin/sh", "-c", kLimiter, "sandbox",
+std::vector<std::string> sandboxed(const std::vector<std::string>& argv, const SandboxSpec& spec,
+                                   bool bubblewrap) {
+  constexpr double kBlock = 512;  // POSIX: the unit of ulimit -f
+  std::vector<std::string> all = {"/bin/sh",
+                                  "-c",
+                                  kLimiter,
+                                  "sandbox",
                                   std::to_string(static_cast<long>(std::ceil(spec.cpu_s))),
                                   std::to_string(static_cast<long>(spec.file_bytes / kBlock)),
                                   spec.errors.empty() ? "/dev/null" : spec.errors.string()};

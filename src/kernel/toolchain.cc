@@ -13,7 +13,8 @@
 namespace hyperloom {
 namespace {
 
-constexpr double kVersionLimit = 5;   // seconds; a compiler behind a dead network mount must not hold us up
+constexpr double kVersionLimit =
+    5;  // seconds; a compiler behind a dead network mount must not hold us up
 
 bool executable(const fs::path& file) {
   std::error_code ignored;
@@ -66,14 +67,16 @@ std::optional<std::string> find_program(const std::string& name) {
   }
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
-    if (folder.empty() || folder[0] != '/') continue;   // the current folder is not a place for compilers
+    if (folder.empty() || folder[0] != '/')
+      continue;  // the current folder is not a place for compilers
     if (executable(fs::path(folder) / name)) return (fs::path(folder) / name).string();
   }
   return std::nullopt;
 }
 
 Toolchain probe_toolchain(const std::vector<std::string>& extra) {
-  std::vector<std::string> names = {"gcc", "g++", "clang", "clang++", "cmake", "ninja", "ccache", "mold", "nvcc", "hipcc"};
+  std::vector<std::string> names = {"gcc",   "g++",    "clang", "clang++", "cmake",
+                                    "ninja", "ccache", "mold",  "nvcc",    "hipcc"};
   for (const std::string& name : extra)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   Toolchain toolchain;

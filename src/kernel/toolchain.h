@@ -1,4 +1,5 @@
-// Which compilers, build tools and linear-algebra libraries this machine has: what a backend may count on.
+// Which compilers, build tools and linear-algebra libraries this machine has: what a backend may
+// count on.
 #pragma once
 
 #include <optional>
@@ -9,11 +10,13 @@
 
 namespace hyperloom {
 
-struct Tool { std::string name, path, version; };   // version: the first line that it prints, or the library's
+struct Tool {
+  std::string name, path, version;
+};  // version: the first line that it prints, or the library's
 
 struct Toolchain {
   std::vector<Tool> programs;
-  std::vector<Tool> libraries;                      // BLAS, as pkg-config knows them; path empty
+  std::vector<Tool> libraries;  // BLAS, as pkg-config knows them; path empty
 };
 void to_json(Json& json, const Toolchain& toolchain);
 void from_json(const Json& json, Toolchain& toolchain);
