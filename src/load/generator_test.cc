@@ -167,7 +167,7 @@ TEST(Generator, EveryMischiefOfAServerHasItsState) {
     for (const RequestRecord& r : result.records) {
       EXPECT_EQ(r.state, m.state) << m.flags[0] << " " << r.fail_kind << " " << r.fail_text;
       EXPECT_EQ(r.fail_kind, m.kind) << m.flags[0];
-      if (m.state == RequestState::Completed) EXPECT_EQ(r.tokens(), 10) << m.flags[0];
+      EXPECT_TRUE(m.state != RequestState::Completed || r.tokens() == 10) << m.flags[0];
     }
     EXPECT_EQ(result.summary.usage_missing, m.flags[0] == "--no-usage") << m.flags[0];
   }

@@ -73,11 +73,12 @@ void StreamFold::on_bytes(std::string_view bytes, double now_s) {
 }
 
 void StreamFold::on_event(const SseEvent& event) {
-  if (record_.ended_by_done || error_event_) return;
+  if (record_.ended_by_done) return;
   if (trim(event.data) == "[DONE]") {
     record_.ended_by_done = true;
     return;
   }
+  if (error_event_) return;
   const Json answer = Json::parse(event.data, nullptr, false);
   const bool is_error = event.event == "error";
   if (!answer.is_object()) {
