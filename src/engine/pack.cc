@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
-#include <regex>
-#include <set>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -72,8 +70,15 @@ void read_builds(YamlReader& top, const std::string& file, Pack& pack) {
     YamlReader item(file, node, "build recipe");
     BuildRecipe recipe;
     recipe.id = item.required_text("id");
-    recipe.configure = item.texts("configure");
-    recipe.env = item.text_map("env");
+    if (const std::string base = item.text("base"); !base.empty()) {
+      if (pack.build(base) == nullptr) {
+        throw item.error_at("base", "is `" + base + "`, which is no recipe above this one", "name an earlier recipe's id");
+      }
+      recipe.configure = pack.build(base)->configure;
+      recipe.env = pack.build(base)->env;
+    }
+    for (std::string& argument : item.texts("configure")) recipe.configure.push_back(std::move(argument));
+    for (auto& [name, value] : item.text_map("env")) recipe.env[name] = value;
     recipe.when = item.text("when");
     check_expression(item, "when", recipe.when);
     recipe.role = item.one_of("role", {"stock", "enable", "tune"}, "tune");

@@ -21,7 +21,7 @@ struct Knob {
   std::string kind;                      // flag | env | precision | build | patch | table
   std::string type;                      // bool | int | float | enum
   std::vector<std::string> values;       // literals or expressions ("traffic.clients"); bool flags: "true"
-  std::string stock;                     // value assumed when not set, or "probe"
+  std::string stock;                     // value or expression assumed when not set, or "probe"
   std::string when, forbid;              // expressions (engine/expression.h); empty = always, never
   std::string numerics = "exact";        // exact | approximate | semantic
   std::string cost = "boot";             // boot | requantize | build
@@ -52,6 +52,7 @@ struct FailurePattern {
   std::string failure_class;
   std::string first_move;                // words for the report
   std::string rung;                      // flags | patch | checkout | rebuild | none
+  std::vector<std::pair<std::string, std::string>> tries;   // knob, value: flags that may get past it (pack: tries: {knob: value})
 };
 
 struct ToolCommand { std::vector<std::string> argv; std::map<std::string, std::string> read; };   // read: value name -> regex with one group
@@ -75,7 +76,9 @@ struct Pack {
   std::string server_binary;             // path inside a build folder
   std::vector<BuildRecipe> builds;
   std::optional<ToolCommand> requantize; // ${tools} ${model} ${out} ${value}
-  std::optional<ToolCommand> kl_base, kl_compare;   // ${tools} ${model} ${text} ${base} ${flags}; read: mean_kl ppl_ratio top1 ...
+  // ${tools} ${model} ${text} ${base}, and an argument "${flags}" that stands for a list. read of kl_compare:
+  // mean_kl, ppl_ratio (candidate / stock), top1 (percent), each also as ..._se, and chunks.
+  std::optional<ToolCommand> kl_base, kl_compare;
   std::vector<std::string> kl_flags;     // knob names whose setting the quality tool understands and must share
   std::vector<std::string> kernel_symbols;        // regexes: symbols that are compute kernels, "name=regex" per group
   std::vector<std::string> barrier_symbols;       // regexes: time in barriers and collectives

@@ -27,6 +27,7 @@ Knob read_knob(const std::string& file, const YAML::Node& node) {
   knob.forbid = item.text("forbid");
   check_expression(item, "when", knob.when);
   check_expression(item, "forbid", knob.forbid);
+  if (is_expression(knob.stock)) check_expression(item, "stock", knob.stock);
   knob.numerics = item.one_of("numerics", {"exact", "approximate", "semantic"}, "exact");
   knob.cost = item.one_of("cost", {"boot", "requantize", "build"}, "boot");
   knob.directions = read_directions(item);

@@ -50,7 +50,16 @@ class Server {
 // Flags that the installed build's help text shows ("-np", "--parallel", ...).
 std::set<std::string> flags_in_help(const std::string& help_text);
 
-// Prometheus text: name -> value summed over label sets; NaN samples are skipped, the rest survives. `_total` optional.
+// Prometheus text: name -> value summed over label sets, but histogram buckets apart as NAME_bucket{le="0.1"}; NaN
+// samples are skipped, the rest survives.
 std::map<std::string, double> parse_prometheus(const std::string& text);
+
+// A counter by its name with or without `_total`; nothing when neither is there.
+std::optional<double> sample_of(const std::map<std::string, double>& samples, const std::string& name);
+
+// What happened between two scrapes: counters as differences, the rest as it is now. `restarted`: a counter fell or the
+// process start time changed, so the run in between is invalid.
+struct MetricsDelta { bool restarted = false; std::map<std::string, double> values; };
+MetricsDelta metrics_between(const std::map<std::string, double>& before, const std::map<std::string, double>& after);
 
 }  // namespace hyperloom
