@@ -77,6 +77,11 @@ std::string quality_table(const SessionState& state, const QualityReport& report
   return out + html_list(lines);
 }
 
+std::string critic_word(const CriticVerdict& critic) {
+  const std::string word = critic.sign ? "signed" : "vetoed";
+  return critic.code.empty() || critic.code == word ? word : word + " (" + critic.code + ")";
+}
+
 std::string decision_body(const SessionState& state, const StageRow& stage) {
   const Comparison* comparison = stage.comparison;
   std::string facts;
@@ -95,7 +100,7 @@ std::string decision_body(const SessionState& state, const StageRow& stage) {
     facts += html_row("Comparison", comparison->intent.id + ": " + comparison->intent.b.text() + " against " + comparison->intent.a.text());
     if (comparison->decided) facts += look_rows(*comparison->decided);
     if (comparison->critic) {
-      facts += html_row("Critic", std::string(comparison->critic->sign ? "signed" : "vetoed") + ", " + comparison->critic->code + ": " +
+      facts += html_row("Critic", critic_word(*comparison->critic) + ": " +
                                       comparison->critic->why + "; its own mean " + ratio_text(comparison->critic->recomputed_log) + "x");
     }
   }
@@ -112,7 +117,7 @@ std::string decision_body(const SessionState& state, const StageRow& stage) {
 std::string decision(const SessionState& state, const StageRow& stage) {
   std::string effect;
   if (stage.effect) {
-    effect = ratio_text(stage.effect->interval.mean) + "&times; " +
+    effect = ratio_text(stage.effect->interval.mean) + "&times; &middot; " +
              (stage.effect->fresh ? html_text(interval_text(stage.effect->interval)) + ", " + count_text(stage.pairs.size(), "fresh pair")
                                   : count_text(stage.pairs.size(), "deciding pair") + " (overstates)");
   }

@@ -27,12 +27,13 @@ const RoofPoint* point_of(const ProfileNote* profile, Direction direction) {
   return nullptr;
 }
 
-void bar_line(Svg& svg, double y, double share, const char* css_class, const std::string& words) {
+void bar_line(Svg& svg, double y, double share, bool stock, const std::string& words) {
   constexpr double kPlot = 100.0 / 1.06;   // a little room beyond 100 %
   svg.rect(0, y, kPlot, 16, "track");
-  if (share > 0) svg.rect(0, y, kPlot * share, 16, css_class);
+  if (share > 0) svg.rect(0, y, kPlot * share, 16, stock ? "bar stock" : "bar best");
+  const char* inside = share <= 0.55 ? "figure small" : stock ? "onstock" : "inside";
   // Inside the bar where it is long enough to hold words, else behind it.
-  svg.text(share > 0.55 ? 0.8 : kPlot * share + 0.8, y + 12, words, share > 0.55 ? "inside" : "figure small");
+  svg.text(share > 0.55 ? 0.8 : kPlot * share + 0.8, y + 12, words, inside);
 }
 
 struct KernelPair { std::string symbol, group; double before = 0, after = 0; };
@@ -78,11 +79,11 @@ std::string roofline_chart(const Findings& findings) {
     const RoofPoint* after = point_of(findings.after, direction);
     const RoofPoint* any = after ? after : before;
     if (!any->note.empty()) svg.text(kPlot, y + 16, cut(any->note, 34), "tick", "end");
-    if (before) bar_line(svg, y + 23, before->saturation, "bar stock", point_text(*before));
-    if (after) bar_line(svg, y + 42, after->saturation, "bar best", point_text(*after));
+    if (before) bar_line(svg, y + 23, before->saturation, true, point_text(*before));
+    if (after) bar_line(svg, y + 42, after->saturation, false, point_text(*after));
+    svg.line(kPlot * kSaturation, y + 20, kPlot * kSaturation, y + 61, "closed");
     y += kRow;
   }
-  svg.line(kPlot * kSaturation, 20, kPlot * kSaturation, bottom, "closed");
   svg.text(kPlot * kSaturation, bottom + 14, "95 %: closed", "tick", "end");
   return svg.str();
 }

@@ -110,7 +110,7 @@ std::string stage_waterfall(const Findings& findings) {
   double y = 0;
   for (const StageRow& stage : findings.stages) {
     const bool claim = stage.kind == "final";
-    svg.text(0, y + 18, cut(stage.name, 34), claim ? "label strong" : "label");
+    svg.text(0, y + 18, claim ? "full stack" : cut(stage.name, 34), claim ? "label strong" : "label");
     svg.text(100, y + 18, stage_words(stage), claim ? "figure strong" : "figure", "end");
     if (stage.effect) {
       draw_effect(svg, axis, stage.effect->fresh ? 0 : reached, *stage.effect, stage.logs(), y + 36);

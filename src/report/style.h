@@ -60,10 +60,11 @@ ul.plain{padding-left:20px;margin:8px 0}ul.plain li{margin:3px 0;overflow-wrap:a
 .legend i.round{width:7px;height:7px;border-radius:50%}
 i.claim,i.best{background:var(--accent)}i.stage{background:var(--stage)}i.stock{background:var(--stock)}i.dot{background:var(--dot)}
 svg{display:block;overflow:visible}
-svg text{font-family:inherit;font-size:13px;fill:var(--soft)}
-svg .label{fill:var(--ink);font-size:14px}svg .strong{font-weight:650}svg .figure{fill:var(--ink);font-size:13.5px}svg .small{font-size:12.5px}
+svg text{font-family:inherit;font-size:13px;fill:var(--soft);paint-order:stroke;stroke:var(--card);stroke-width:4px;
+stroke-linejoin:round}
+svg .label{fill:var(--ink);font-size:14px}svg .strong{font-weight:650}svg .figure{fill:var(--ink);font-size:13.5px}svg .small{font-size:12.5px;stroke:none}
 svg .code{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12.5px;fill:var(--ink)}
-svg .tick{font-size:12px}svg .inside{fill:var(--inside);font-size:12.5px;font-weight:600}svg .cell{fill:var(--ink);font-size:16px;font-weight:650}
+svg .tick{font-size:12px}svg .inside,svg .onstock{fill:var(--inside);font-size:12.5px;font-weight:600;stroke:none}svg .onstock{fill:var(--ink)}svg .cell{stroke:none;fill:var(--ink);font-size:16px;font-weight:650}
 svg .cell.small{font-size:12.5px;font-weight:400}
 svg .grid{stroke:var(--line)}svg .one{stroke:var(--soft);stroke-dasharray:3 3}svg .whisker{stroke:var(--ink);stroke-width:1.5}
 svg .closed{stroke:var(--bad);stroke-dasharray:4 3;stroke-width:1.5}
