@@ -30,13 +30,17 @@ struct KlOrder {
   double limit_s = 600;
 };
 
+// `base` is large (about 50 kB a token at a vocabulary of 49,000; half of the tokens count): put it in the
+// session's folder and delete it at the session's end. Failures of the tool are values.
 KlResult make_kl_base(const Pack& pack, const KlOrder& order, const volatile bool* stop_flag = nullptr);
 KlResult compare_kl(const Pack& pack, const KlOrder& order, const volatile bool* stop_flag = nullptr);
-// Our own evaluation text of at least `tokens` tokens (written prose and tables; deterministic), in `folder`.
+// Our own evaluation text of at least `tokens` tokens (prose, dialogue, tables, code; deterministic), in `folder`.
 std::filesystem::path evaluation_text(const std::filesystem::path& folder, int tokens);
 
-struct Agreement { double share = 0; int compared = 0; };  // mean share of the common prefix of greedy answers, by request
-// Answers of two legs under the same trace.
+// share: mean share of the common prefix of greedy answers, by request. tokens_apart: how far the generated tokens of
+// the compared requests lie apart in sum, as a share of the larger; < 0 = unknown.
+struct Agreement { double share = 0; int compared = 0; double tokens_apart = -1; };
+// Answers of two legs under the same trace; only requests that completed in both, and not two empty answers.
 Agreement greedy_agreement(const std::string& records_a_jsonl, const std::string& records_b_jsonl);
 
 struct QualityReport {
@@ -51,7 +55,8 @@ struct QualityReport {
 void to_json(Json& json, const QualityReport& report);
 void from_json(const Json& json, QualityReport& report);
 
-// Pure judgement of what was measured against the limits.
+// Pure judgement of what was measured against the limits; replaces `failures`, adds to `notes`. `waived` turns
+// failures of quality into notes; work not done (lengths, finish reasons) cannot be waived: it is no speed-up.
 void judge(QualityReport& report, const QualityLimits& limits, const LoadSummary& stock, const LoadSummary& candidate);
 // Within 2 standard errors of a limit: measure again on four times the text.
 bool too_close(const KlResult& kl, const QualityLimits& limits);

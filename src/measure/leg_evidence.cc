@@ -1,0 +1,105 @@
+#include "measure/leg_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace hyperloom {
+namespace {
+
+constexpr const char* kProcessStart = "process_start_time_seconds";
+constexpr double kLeastStallMs = 50;
+constexpr double kMostStallShare = 0.0025;   // of the window
+
+std::string first_failure(const std::vector<RequestRecord>& records) {
+  for (const RequestRecord& r : records) {
+    if (r.state != RequestState::Failed) continue;
+    const std::string text = trim(r.fail_text).substr(0, 200);
+    return fmt::format("; first: {}{}", r.fail_kind, text.empty() ? "" : ": " + text);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<Failure> load_failure(const LoadResult& load, const Traffic& traffic, double value) {
+  const LoadSummary& s = load.summary;
+  int missing = 0;   // asked for a fixed number of tokens, answered with none
+  for (const RequestRecord& r : load.records) {
+    missing += traffic.ignore_eos && r.state == RequestState::Completed && r.tokens() == 0 &&
+               r.end_s >= load.window_start_s;
+  }
+  const int ended = s.completed + s.failed + s.timed_out;
+  const int bad = s.failed + s.timed_out + missing;
+  if (bad > kMostFailed * ended) {
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : s.fail_kinds) kinds.push_back(fmt::format("{} {}", count, kind));
+    if (missing > 0) kinds.push_back(fmt::format("{} empty_answer", missing));
+    return Failure{"failed_requests", "failed_requests",
+                   fmt::format("{} of {} requests failed under load, at most {:.0f} % may ({}){}", bad, ended,
+                               100 * kMostFailed, join(kinds, ", "), first_failure(load.records)),
+                   "flags", "read the engine's log of this leg; lower the load or give it more memory"};
+  }
+  if (ended == 0 || value <= 0) {
+    return Failure{"no_answers", "no_answers",
+                   fmt::format("{} requests completed and {} were cut off in {:.1f} s: nothing to measure",
+                               s.completed, s.cut_off, s.window_s),
+                   "flags", "raise the time limit of a leg or shorten the answers"};
+  }
+  return std::nullopt;
+}
+
+double most_loop_delay_ms(double window_s) { return std::max(kLeastStallMs, 1e3 * kMostStallShare * window_s); }
+
+std::vector<std::string> void_reasons(const LoadResult& load, const Neighbours& neighbours,
+                                      const NeighbourLimits& limits) {
+  std::vector<std::string> reasons = pollution(neighbours, limits);
+  const LoadSummary& s = load.summary;
+  if (load.stopped) reasons.push_back("stopped: we were told to stop before the load had ended");
+  const double most = most_loop_delay_ms(s.window_s);
+  if (load.loop_delay_ms > most)
+    reasons.push_back(fmt::format("our own lateness: the load client stood still for {:.0f} ms, limit {:.0f} ms",
+                                  load.loop_delay_ms, most));
+  if (s.send_lateness_ms.p99 > kLeastStallMs)
+    reasons.push_back(fmt::format("our own lateness: requests left {:.0f} ms late (p99), limit {:.0f} ms",
+                                  s.send_lateness_ms.p99, kLeastStallMs));
+  return reasons;
+}
+
+std::map<std::string, double> counter_differences(const std::map<std::string, double>& before,
+                                                  const std::map<std::string, double>& after) {
+  std::map<std::string, double> differences;
+  const auto began = before.find(kProcessStart), begins = after.find(kProcessStart);
+  if (began != before.end() && begins != after.end() && began->second != begins->second) return differences;
+  for (const auto& [name, value] : after) {
+    const auto earlier = before.find(name);
+    if (name != kProcessStart && earlier != before.end() && value >= earlier->second) differences[name] = value - earlier->second;
+  }
+  return differences;
+}
+
+std::string records_jsonl(const std::vector<RequestRecord>& records) {
+  std::string text;
+  // Models do emit broken UTF-8; a record is not lost for it.
+  for (const RequestRecord& record : records)
+    text += to_json_value(record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text;
+}
+
+std::string answers_sha256(const std::vector<RequestRecord>& records) {
+  std::vector<const RequestRecord*> answers;
+  for (const RequestRecord& r : records)
+    if (r.state == RequestState::Completed) answers.push_back(&r);
+  std::sort(answers.begin(), answers.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+  std::string bytes;
+  for (const RequestRecord* r : answers)
+    bytes += fmt::format("{}:{}:{}:", r->id, r->reasoning.size(), r->text.size()) + r->reasoning + r->text;
+  return sha256_hex(bytes);
+}
+
+}  // namespace hyperloom
