@@ -7,6 +7,8 @@
 namespace hyperloom {
 namespace {
 
+constexpr size_t kMostIndent = 12;
+
 bool is_flag(const std::string& word) {
   const size_t letter = word.find_first_not_of('-');
   return letter != std::string::npos && letter >= 1 && letter <= 2 && std::isalpha(static_cast<unsigned char>(word[letter]));
@@ -28,7 +30,8 @@ std::set<std::string> flags_in_help(const std::string& help_text) {
     const std::vector<std::string> words = split_words(line);
     if (words.empty() || line.find("has been removed") != std::string::npos) continue;
     const bool usage = words[0] == "usage:" || starts_with(words[0], "[");
-    if (!usage && !is_flag(bare(words[0]))) continue;
+    const bool description = line.find_first_not_of(" \t") > kMostIndent;   // a wrapped line of one may start with a flag
+    if (!usage && (description || !is_flag(bare(words[0])))) continue;
     for (const std::string& word : words) {
       if (is_flag(bare(word))) {
         if (!usage || word[0] == '[') flags.insert(bare(word));
