@@ -1,4 +1,5 @@
-// The report's charts. Each returns HTML (an <svg> or a wrapper), or "" when there is nothing to draw.
+// The report's charts. Each returns HTML (an <svg> or a wrapper), or "" when there is nothing to
+// draw.
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@ namespace {
 
 using Legs = std::vector<const LegRecord*>;
 
-Legs legs_of(const SessionState& state, const std::vector<PairDone>& pairs, std::string PairDone::* side) {
+Legs legs_of(const SessionState& state, const std::vector<PairDone>& pairs,
+             std::string PairDone::* side) {
   Legs legs;
   for (const PairDone& pair : pairs) {
     const LegRecord* leg = state.leg(pair.*side);
@@ -68,7 +69,8 @@ std::vector<LimitCheck> check_limits(const SessionState& state) {
   const bool fresh = !state.final_pairs.empty();
   const Legs stock =
       fresh ? legs_of(state, state.final_pairs, &PairDone::leg_a) : state.good_legs("stock");
-  const Legs best = fresh ? legs_of(state, state.final_pairs, &PairDone::leg_b) : incumbent_legs(state);
+  const Legs best =
+      fresh ? legs_of(state, state.final_pairs, &PairDone::leg_b) : incumbent_legs(state);
   std::vector<LimitCheck> checks;
   for (const Limit& limit : state.workload.objective.limits) {
     checks.push_back({limit, median_ms(stock, limit), median_ms(best, limit)});
@@ -77,7 +79,8 @@ std::vector<LimitCheck> check_limits(const SessionState& state) {
 }
 
 bool all_meet(const std::vector<LimitCheck>& checks, bool (LimitCheck::*meets)() const) {
-  return std::all_of(checks.begin(), checks.end(), [&](const LimitCheck& check) { return (check.*meets)(); });
+  return std::all_of(checks.begin(), checks.end(),
+                     [&](const LimitCheck& check) { return (check.*meets)(); });
 }
 
 std::optional<Nearest> nearest_to_limits(const SessionState& state) {
@@ -89,7 +92,8 @@ std::optional<Nearest> nearest_to_limits(const SessionState& state) {
     const auto known = std::find_if(measured.begin(), measured.end(), [&](const auto& entry) {
       return entry.first.changes == leg.plan.candidate.changes;
     });
-    (known == measured.end() ? measured.emplace_back(leg.plan.candidate, Legs{}) : *known).second.push_back(&leg);
+    (known == measured.end() ? measured.emplace_back(leg.plan.candidate, Legs{}) : *known)
+        .second.push_back(&leg);
   }
   std::optional<Nearest> nearest;
   double nearest_excess = 0;
@@ -131,7 +135,7 @@ std::vector<Contribution> contributions(const SessionState& state) {
 }
 
 std::string result_of(const SessionState& state, bool provisional) {
-  if (state.closed && !provisional) return state.closed->result;   // said once, when it closed
+  if (state.closed && !provisional) return state.closed->result;  // said once, when it closed
   if (!state.enabled) return provisional ? "interrupted" : "not_enabled";
   const std::vector<LimitCheck> limits = check_limits(state);
   const bool stock_meets = all_meet(limits, &LimitCheck::stock_meets);

@@ -60,9 +60,9 @@ std::vector<StageRow> kept_rows(const SessionState& state) {
 std::vector<StageRow> reverted_rows(const SessionState& state) {
   std::vector<StageRow> rows;
   for (const Comparison& comparison : state.comparisons) {
-    const bool kept = std::any_of(state.stages.begin(), state.stages.end(), [&](const Stage& stage) {
-      return stage.comparison == comparison.intent.id;
-    });
+    const bool kept =
+        std::any_of(state.stages.begin(), state.stages.end(),
+                    [&](const Stage& stage) { return stage.comparison == comparison.intent.id; });
     if (kept || (!comparison.decided && comparison.pairs.empty())) continue;
     StageRow row = compared_row(state, comparison);
     row.decision = comparison.decided ? "reverted" : "undecided";
@@ -96,7 +96,8 @@ std::optional<double> median_boot(const SessionState& state, const Candidate& ca
   std::vector<double> values;
   for (const LegRecord& leg : state.legs) {
     const bool same = leg.plan.candidate.changes == candidate.changes;
-    if (same && leg.good() && leg.done->result->boot_s > 0) values.push_back(leg.done->result->boot_s);
+    if (same && leg.good() && leg.done->result->boot_s > 0)
+      values.push_back(leg.done->result->boot_s);
   }
   if (values.empty()) return std::nullopt;
   return median(values);
@@ -112,12 +113,14 @@ void set_headline(const SessionState& state, const std::string& given_reason, Fi
   if (findings.result == "improved") {
     findings.headline = claim_text(findings.claim);
     findings.subline = values;
-    if (findings.claim.low <= 0) findings.headline = "Meets the limits that stock misses; " + findings.headline;
+    if (findings.claim.low <= 0)
+      findings.headline = "Meets the limits that stock misses; " + findings.headline;
   } else if (findings.result == "limits_unmet") {
     findings.headline = "Limits not met, neither by stock nor by what was found";
     if (const auto nearest = nearest_to_limits(state)) {
-      findings.subline = "Nearest: " + nearest->candidate.text() + " with " + nearest->limit.metric + " at " +
-                      figure_text(nearest->ms) + " ms; the limit is " + limit_text(nearest->limit);
+      findings.subline = "Nearest: " + nearest->candidate.text() + " with " +
+                         nearest->limit.metric + " at " + figure_text(nearest->ms) +
+                         " ms; the limit is " + limit_text(nearest->limit);
     }
     if (findings.claim.n > 0) findings.subline += ". Full stack: " + claim_text(findings.claim);
   } else if (findings.result == "not_enabled") {
@@ -127,15 +130,17 @@ void set_headline(const SessionState& state, const std::string& given_reason, Fi
     // The same state is shown while a session still runs, when nobody has stopped anything.
     const bool stopped = !state.stop_request.empty() || state.closed || !given_reason.empty();
     findings.headline = stopped ? "Interrupted before a claim could be made" : "No claim yet";
-    findings.subline = state.kept_items.empty()
-                        ? "Nothing had been kept yet. `hyperloom resume` goes on from here."
-                        : count_text(state.kept_items.size(), "change") +
-                              " kept so far, each by its own pairs; the whole stack has not been measured "
-                              "against stock. `hyperloom resume` goes on from here.";
+    findings.subline =
+        state.kept_items.empty()
+            ? "Nothing had been kept yet. `hyperloom resume` goes on from here."
+            : count_text(state.kept_items.size(), "change") +
+                  " kept so far, each by its own pairs; the whole stack has not been measured "
+                  "against stock. `hyperloom resume` goes on from here.";
   } else {
     findings.headline = "No proven gain";
-    findings.subline = findings.claim.n > 0 ? "Full stack against stock: " + claim_text(findings.claim)
-                                      : "Nothing that was tried beat the stock configuration beyond doubt.";
+    findings.subline = findings.claim.n > 0
+                           ? "Full stack against stock: " + claim_text(findings.claim)
+                           : "Nothing that was tried beat the stock configuration beyond doubt.";
   }
 }
 
@@ -145,15 +150,20 @@ std::vector<std::string> session_notes(const SessionState& state, const Findings
     for (const std::string& note : row.unvalidated) notes.push_back(row.name + ": " + note);
   }
   if (!state.kept_items.empty() && findings.claim.n == 0) {
-    notes.push_back("the kept changes are proven one by one; the whole stack has no fresh pairs against stock");
+    notes.push_back(
+        "the kept changes are proven one by one; the whole stack has no fresh pairs against stock");
   }
   if (findings.claim.n > 0 && findings.claim.n < 5) {
-    notes.push_back("the claim rests on " + count_text(static_cast<size_t>(findings.claim.n), "fresh pair") +
+    notes.push_back("the claim rests on " +
+                    count_text(static_cast<size_t>(findings.claim.n), "fresh pair") +
                     "; 5 are the rule");
   }
-  const auto estimated = [](const LegRecord& leg) { return leg.good() && leg.done->result->load.usage_missing; };
+  const auto estimated = [](const LegRecord& leg) {
+    return leg.good() && leg.done->result->load.usage_missing;
+  };
   if (std::any_of(state.legs.begin(), state.legs.end(), estimated)) {
-    notes.push_back("the server did not report token counts: tokens are counted stream events, an estimate");
+    notes.push_back(
+        "the server did not report token counts: tokens are counted stream events, an estimate");
   }
   return notes;
 }
@@ -166,13 +176,17 @@ std::vector<double> StageRow::logs() const {
   return out;
 }
 
-std::vector<std::string> notes_on(const SessionState& state, const Change& change, const Comparison* comparison) {
+std::vector<std::string> notes_on(const SessionState& state, const Change& change,
+                                  const Comparison* comparison) {
   std::vector<std::string> notes;
   if (change.kind == "precision") {
-    std::string note = "a numeric change of the stock model: the same weights in another precision, so answers may differ";
+    std::string note =
+        "a numeric change of the stock model: the same weights in another precision, so answers "
+        "may differ";
     for (const MadeEvent& made : state.made) {
       const Change* own = made.candidate.find(change.knob);
-      if (!made.ok || made.model_bytes == 0 || !own || own->value != change.value || !state.probe) continue;
+      if (!made.ok || made.model_bytes == 0 || !own || own->value != change.value || !state.probe)
+        continue;
       note += "; its file is " + format_bytes(static_cast<double>(made.model_bytes));
       if (state.probe->model.bytes > 0) {
         note += " where stock holds " + format_bytes(static_cast<double>(state.probe->model.bytes));
@@ -201,8 +215,8 @@ Findings gather(const ReportInputs& inputs) {
   Findings findings;
   findings.result = result_of(state, inputs.provisional);
   findings.stop_reason = !inputs.stop_reason.empty() ? inputs.stop_reason
-                      : state.closed              ? state.closed->stop_reason
-                                                  : "unknown";
+                         : state.closed              ? state.closed->stop_reason
+                                                     : "unknown";
   findings.claim = final_claim(state);
   findings.stock_value = side_value(state, &PairDone::leg_a);
   findings.best_value = side_value(state, &PairDone::leg_b);
@@ -219,14 +233,17 @@ Findings gather(const ReportInputs& inputs) {
   findings.total_s = state.spent_s + state.unbudgeted_s;
   findings.other_s = std::max(0.0, findings.total_s - state.measuring_s - state.building_s);
   const fs::path journal = inputs.session_dir / "journal.hlj";
-  if (!inputs.session_dir.empty() && fs::exists(journal)) findings.journal_sha256 = sha256_file(journal);
+  if (!inputs.session_dir.empty() && fs::exists(journal))
+    findings.journal_sha256 = sha256_file(journal);
   set_headline(state, inputs.stop_reason, findings);
   findings.unvalidated = session_notes(state, findings);
-  const bool weights_changed = std::any_of(state.kept_items.begin(), state.kept_items.end(),
-                                           [](const Change& change) { return change.kind == "precision"; });
+  const bool weights_changed =
+      std::any_of(state.kept_items.begin(), state.kept_items.end(),
+                  [](const Change& change) { return change.kind == "precision"; });
   if (weights_changed && findings.stock_boot_s && findings.best_boot_s) {
-    findings.unvalidated.push_back(fmt::format("boot until the first answer takes {:.1f} s with the full stack, {:.1f} s with stock",
-                                            *findings.best_boot_s, *findings.stock_boot_s));
+    findings.unvalidated.push_back(fmt::format(
+        "boot until the first answer takes {:.1f} s with the full stack, {:.1f} s with stock",
+        *findings.best_boot_s, *findings.stock_boot_s));
   }
   return findings;
 }

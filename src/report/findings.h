@@ -9,21 +9,23 @@
 
 namespace hyperloom {
 
-// A stage's effect. `fresh`: measured for the claim; else the pairs that decided to keep it, which overstate.
+// A stage's effect. `fresh`: measured for the claim; else the pairs that decided to keep it, which
+// overstate.
 struct Effect {
-  Interval interval;                         // of log ratios; low and high only when interval.n >= 2
+  Interval interval;  // of log ratios; low and high only when interval.n >= 2
   bool fresh = false;
 };
 
 struct StageRow {
-  std::string id, name, kind;                // kind: stock | enablement | warm_replay | framework | kernel | final
-  std::string decision;                      // stock | enabled | kept | reverted | claimed
-  std::string parent;                        // candidate id
+  std::string id, name,
+      kind;              // kind: stock | enablement | warm_replay | framework | kernel | final
+  std::string decision;  // stock | enabled | kept | reverted | claimed
+  std::string parent;    // candidate id
   std::optional<Change> change;
-  std::optional<Effect> effect;              // none for stock and enablement
+  std::optional<Effect> effect;  // none for stock and enablement
   std::vector<PairDone> pairs;
   const Comparison* comparison = nullptr;
-  std::vector<std::string> unvalidated;      // notes
+  std::vector<std::string> unvalidated;  // notes
   std::vector<double> logs() const;
 };
 
@@ -38,11 +40,19 @@ std::vector<LimitCheck> check_limits(const SessionState& state);
 bool all_meet(const std::vector<LimitCheck>& checks, bool (LimitCheck::*meets)() const);
 
 // The measured candidate whose worst limit is nearest to being met.
-struct Nearest { Candidate candidate; Limit limit; double ms = 0; };
+struct Nearest {
+  Candidate candidate;
+  Limit limit;
+  double ms = 0;
+};
 std::optional<Nearest> nearest_to_limits(const SessionState& state);
 
-// Leave-one-out: what is lost when the change is taken out of the full stack (positive log = it helps).
-struct Contribution { std::string knob; Interval effect; };
+// Leave-one-out: what is lost when the change is taken out of the full stack (positive log = it
+// helps).
+struct Contribution {
+  std::string knob;
+  Interval effect;
+};
 std::vector<Contribution> contributions(const SessionState& state);
 
 std::optional<double> geometric_mean(const std::vector<double>& values);
@@ -52,20 +62,23 @@ Interval interval_of(const std::vector<double>& logs);
 struct Findings {
   std::string result, stop_reason, headline, subline;
   Interval claim;
-  std::optional<double> stock_value, best_value;   // leg values: of the fresh pairs, else of the stock legs
-  std::vector<StageRow> stages;              // kept and claimed, in order: the waterfall
-  std::vector<StageRow> reverted;            // compared, and not kept
+  std::optional<double> stock_value,
+      best_value;                  // leg values: of the fresh pairs, else of the stock legs
+  std::vector<StageRow> stages;    // kept and claimed, in order: the waterfall
+  std::vector<StageRow> reverted;  // compared, and not kept
   std::vector<LimitCheck> limits;
   std::optional<double> stock_boot_s, best_boot_s;
   const ProfileNote* before = nullptr;
   const ProfileNote* after = nullptr;
   std::vector<std::string> unvalidated;
   double total_s = 0, other_s = 0;
-  std::string journal_sha256;                // "" when there is no journal file
+  std::string journal_sha256;  // "" when there is no journal file
 };
 Findings gather(const ReportInputs& inputs);
 
-// Notes on what a kept change is that a reader would want to know and that no measurement here settles.
-std::vector<std::string> notes_on(const SessionState& state, const Change& change, const Comparison* comparison);
+// Notes on what a kept change is that a reader would want to know and that no measurement here
+// settles.
+std::vector<std::string> notes_on(const SessionState& state, const Change& change,
+                                  const Comparison* comparison);
 
 }  // namespace hyperloom

@@ -25,13 +25,17 @@ std::string shell_word(const std::string& word) {
 }
 
 bool is_shell_name(const std::string& name) {
-  const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::all_of(name.begin(), name.end(), in_name);
 }
 
 // A `#` line that stays one line whatever the text holds.
-std::string comment(const std::string& text) { return "# " + join(split_words(printable(text)), " ") + "\n"; }
+std::string comment(const std::string& text) {
+  return "# " + join(split_words(printable(text)), " ") + "\n";
+}
 
 std::set<std::string> model_files(const SessionState& state) {
   std::set<std::string> files;
@@ -48,32 +52,42 @@ std::string render_launch_script(const ReportInputs& inputs) {
   const LaunchSpec& launch = inputs.best_launch;
   const Findings findings = gather(inputs);
   std::string out = "#!/bin/sh\n";
-  out += comment("Written by hyperloom, session " + inputs.state.session + ". " + findings.headline + ".");
+  out += comment("Written by hyperloom, session " + inputs.state.session + ". " +
+                 findings.headline + ".");
   out += comment("Starts: " + inputs.state.incumbent.text());
   out += "# Usage: sh launch.sh [PORT]     (8080 when left out)\nset -eu\n\n";
   if (launch.argv.empty()) {
-    out += "echo 'launch.sh: this session found no configuration that answers; see report.html' >&2\nexit 3\n";
+    out +=
+        "echo 'launch.sh: this session found no configuration that answers; see report.html' "
+        ">&2\nexit 3\n";
     return out;
   }
-  out += "PORT=\"${1:-8080}\"\n"
-         "case \"$PORT\" in\n"
-         "  ''|*[!0-9]*) echo \"launch.sh: PORT must be a number, not '$PORT'\" >&2; exit 2 ;;\n"
-         "esac\n";
+  out +=
+      "PORT=\"${1:-8080}\"\n"
+      "case \"$PORT\" in\n"
+      "  ''|*[!0-9]*) echo \"launch.sh: PORT must be a number, not '$PORT'\" >&2; exit 2 ;;\n"
+      "esac\n";
   out += "server=" + shell_word(launch.argv[0]) + "\n";
-  out += "if ! command -v \"$server\" >/dev/null 2>&1; then\n"
-         "  echo \"launch.sh: the server '$server' is missing or cannot be run here; build it again\" >&2\n"
-         "  echo \"(the report's section 'Reproduction' says how), or put its new path into this script\" >&2\n"
-         "  exit 2\nfi\n";
+  out +=
+      "if ! command -v \"$server\" >/dev/null 2>&1; then\n"
+      "  echo \"launch.sh: the server '$server' is missing or cannot be run here; build it again\" "
+      ">&2\n"
+      "  echo \"(the report's section 'Reproduction' says how), or put its new path into this "
+      "script\" >&2\n"
+      "  exit 2\nfi\n";
   const std::set<std::string> models = model_files(inputs.state);
   for (const std::string& word : launch.argv) {
     if (!models.count(word)) continue;
     out += "model=" + shell_quote(word) + "\n";
-    out += "if ! [ -r \"$model\" ]; then\n"
-           "  echo \"launch.sh: the model '$model' is missing or unreadable; bring it back, or put its new\" >&2\n"
-           "  echo \"path into this script (a requantized model is made again by running the session again)\" >&2\n"
-           "  exit 2\nfi\n";
+    out +=
+        "if ! [ -r \"$model\" ]; then\n"
+        "  echo \"launch.sh: the model '$model' is missing or unreadable; bring it back, or put "
+        "its new\" >&2\n"
+        "  echo \"path into this script (a requantized model is made again by running the session "
+        "again)\" >&2\n"
+        "  exit 2\nfi\n";
   }
-  std::string by_env;   // names that no shell variable can have go through env(1)
+  std::string by_env;  // names that no shell variable can have go through env(1)
   for (const auto& [name, value] : launch.env) {
     if (is_shell_name(name)) {
       out += "export " + name + "=" + shell_word(value) + "\n";

@@ -17,7 +17,9 @@
 namespace hyperloom {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 SessionState interrupted_state() {
   SessionState state = sample_searched().state;
@@ -79,7 +81,7 @@ TEST(Result, MeetingLimitsThatStockMissesIsAnImprovement) {
   SessionState state = sample_state();
   state.closed.reset();
   for (PairDone& pair : state.final_pairs) pair.log_ratio = pair.pair % 2 ? 0.01 : -0.01;
-  state.workload.objective.limits = {{"ttft", 95, 250}};   // stock 344 ms, best 199 ms
+  state.workload.objective.limits = {{"ttft", 95, 250}};  // stock 344 ms, best 199 ms
   EXPECT_EQ(result_of(state, false), "improved");
   EXPECT_TRUE(has(render_html(sample_inputs(state)), "Meets the limits that stock misses"));
 }
@@ -116,10 +118,26 @@ TEST(Contributions, ComeOutPositiveWhicheverSideIsFull) {
 TEST(Html, ShowsTheSession) {
   const SessionState state = sample_state();
   const std::string html = render_html(sample_inputs(state));
-  for (const char* part :
-       {"<em>1.72&times;</em> faster", "5 fresh pairs", "numeric change", "145.0 MB", "Q4_0", "kl_mean_max", "unresolvable",
-        "counts as no speed-up", "deciding pair", "rule L7", "screened_out", "0.82 cores", "signed", "vetoed", "bound by host",
-        "ggml_gemm_q8_0_8x8_q8_0", "Void legs", "ttft p95: unproven after 5 pairs", "--port 8080", "prefers-color-scheme"}) {
+  for (const char* part : {"<em>1.72&times;</em> faster",
+                           "5 fresh pairs",
+                           "numeric change",
+                           "145.0 MB",
+                           "Q4_0",
+                           "kl_mean_max",
+                           "unresolvable",
+                           "counts as no speed-up",
+                           "deciding pair",
+                           "rule L7",
+                           "screened_out",
+                           "0.82 cores",
+                           "signed",
+                           "vetoed",
+                           "bound by host",
+                           "ggml_gemm_q8_0_8x8_q8_0",
+                           "Void legs",
+                           "ttft p95: unproven after 5 pairs",
+                           "--port 8080",
+                           "prefers-color-scheme"}) {
     EXPECT_TRUE(has(html, part)) << part;
   }
 }
@@ -155,7 +173,8 @@ TEST(Html, IsSelfContainedAndEscapesEverything) {
 TEST(Html, IsTheSameForTheSameState) {
   const SessionState state = sample_state();
   EXPECT_EQ(render_html(sample_inputs(state)), render_html(sample_inputs(state)));
-  EXPECT_EQ(make_summary(sample_inputs(state)).dump(), make_summary(sample_inputs(sample_state())).dump());
+  EXPECT_EQ(make_summary(sample_inputs(state)).dump(),
+            make_summary(sample_inputs(sample_state())).dump());
 }
 
 TEST(Html, NeverCallsAStageAClaim) {
@@ -217,7 +236,8 @@ class LaunchScript : public testing::Test {
     write_file(folder_.path() / "launch.sh", script);
     ChildSpec spec;
     spec.argv = {"sh"};
-    for (const std::string& word : arguments) spec.argv.push_back(word == "SCRIPT" ? (folder_.path() / "launch.sh").string() : word);
+    for (const std::string& word : arguments)
+      spec.argv.push_back(word == "SCRIPT" ? (folder_.path() / "launch.sh").string() : word);
     return run_child(spec, 20);
   }
   TempDir folder_;
@@ -229,12 +249,14 @@ TEST_F(LaunchScript, RunsExactlyTheArguments) {
   const std::string model = (folder_.path() / "it's a model.gguf").string();
   write_file(model, "x");
   state.workload.model_path = model;
-  inputs.best_launch.argv = {"printf", "[%s]", "-m", model, "--url", "http://h:${port}/$HOME", "a b", "", "'\"`$(id)"};
+  inputs.best_launch.argv = {"printf", "[%s]", "-m",       model, "--url", "http://h:${port}/$HOME",
+                             "a b",    "",     "'\"`$(id)"};
   inputs.best_launch.env = {{"GREETING", "it's $HOME"}, {"odd.name", "1"}};
   const std::string script = render_launch_script(inputs);
   EXPECT_TRUE(sh(script, {"-n", "SCRIPT"}).status.ok()) << script;
   const RunResult run = sh(script, {"SCRIPT", "9001"});
-  EXPECT_EQ(run.output, "[-m][" + model + "][--url][http://h:9001/$HOME][a b][]['\"`$(id)]") << script;
+  EXPECT_EQ(run.output, "[-m][" + model + "][--url][http://h:9001/$HOME][a b][]['\"`$(id)]")
+      << script;
   EXPECT_TRUE(has(sh(script, {"SCRIPT"}).output, "http://h:8080/"));
   EXPECT_EQ(sh(script, {"SCRIPT", "80;id"}).status.code, 2);
   ::unlink(model.c_str());
@@ -274,7 +296,8 @@ TEST(WriteReport, LeavesFilesAndABundle) {
   ChildSpec spec;
   spec.argv = {"tar", "-tzf", files.bundle.string()};
   const RunResult list = run_child(spec, 20);
-  EXPECT_EQ(list.output, "blobs/\nblobs/00\njournal.hlj\nlaunch.sh\nreport.html\nreport.md\nsummary.json\n");
+  EXPECT_EQ(list.output,
+            "blobs/\nblobs/00\njournal.hlj\nlaunch.sh\nreport.html\nreport.md\nsummary.json\n");
   const std::string first = read_file(files.bundle);
   write_report(inputs);
   EXPECT_EQ(read_file(files.bundle), first);
@@ -293,7 +316,8 @@ TEST(Words, SayNumbersPlainly) {
   latency.maximize = "ttft";
   EXPECT_EQ(value_text(8, latency), "125 ms");
   EXPECT_EQ(cut("h\xC3\xA9llo world", 4), "h\xC3\xA9l\xE2\x80\xA6");
-  EXPECT_EQ(printable("a\xC0\xAF\x1b[0m\xED\xA0\x80\n"), "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD[0m\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\n");
+  EXPECT_EQ(printable("a\xC0\xAF\x1b[0m\xED\xA0\x80\n"),
+            "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD[0m\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\n");
 }
 
 }  // namespace

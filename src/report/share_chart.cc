@@ -16,7 +16,8 @@ namespace {
 std::string point_text(const RoofPoint& point) {
   const std::string share = percent_text(point.saturation);
   if (point.unit == "share" || point.unit.empty()) return share;
-  return share + " \xC2\xB7 " + figure_text(point.achieved) + " of " + figure_text(point.roof) + " " + point.unit;
+  return share + " \xC2\xB7 " + figure_text(point.achieved) + " of " + figure_text(point.roof) +
+         " " + point.unit;
 }
 
 const RoofPoint* point_of(const ProfileNote* profile, Direction direction) {
@@ -28,7 +29,7 @@ const RoofPoint* point_of(const ProfileNote* profile, Direction direction) {
 }
 
 void bar_line(Svg& svg, double y, double share, bool stock, const std::string& words) {
-  constexpr double kPlot = 100.0 / 1.06;   // a little room beyond 100 %
+  constexpr double kPlot = 100.0 / 1.06;  // a little room beyond 100 %
   svg.rect(0, y, kPlot, 16, "track");
   if (share > 0) svg.rect(0, y, kPlot * share, 16, stock ? "bar stock" : "bar best");
   const char* inside = share <= 0.55 ? "figure small" : stock ? "onstock" : "inside";
@@ -36,7 +37,10 @@ void bar_line(Svg& svg, double y, double share, bool stock, const std::string& w
   svg.text(share > 0.55 ? 0.8 : kPlot * share + 0.8, y + 12, words, inside);
 }
 
-struct KernelPair { std::string symbol, group; double before = 0, after = 0; };
+struct KernelPair {
+  std::string symbol, group;
+  double before = 0, after = 0;
+};
 
 std::vector<KernelPair> hottest(const Findings& findings, size_t most) {
   std::map<std::string, KernelPair> by_symbol;
@@ -66,7 +70,8 @@ std::string roofline_chart(const Findings& findings) {
   std::vector<Direction> directions;
   for (const Direction direction :
        {Direction::Memory, Direction::Compute, Direction::Host, Direction::Communication}) {
-    if (point_of(findings.before, direction) || point_of(findings.after, direction)) directions.push_back(direction);
+    if (point_of(findings.before, direction) || point_of(findings.after, direction))
+      directions.push_back(direction);
   }
   if (directions.empty()) return "";
   constexpr double kRow = 72, kPlot = 100.0 / 1.06;
@@ -102,7 +107,8 @@ std::string kernel_chart(const Findings& findings) {
     const auto bar = [&](double top, double share, const char* css_class) {
       const double width = kPlot * share / most;
       if (share > 0) svg.rect(0, top, width, 11, css_class);
-      svg.text(width + 0.8, top + 10, share > 0 ? percent_text(share) : "\xE2\x80\x93", "figure small");
+      svg.text(width + 0.8, top + 10, share > 0 ? percent_text(share) : "\xE2\x80\x93",
+               "figure small");
     };
     if (findings.before) bar(y + 22, row.before, "bar stock");
     if (findings.after) bar(y + 36, row.after, "bar best");

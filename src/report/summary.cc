@@ -60,7 +60,8 @@ Json stage_json(const StageRow& stage) {
     legs.push_back(pair.leg_b);
   }
   json["legs"] = legs;
-  if (stage.comparison && stage.comparison->quality) json["quality"] = quality_json(stage.comparison->quality->report);
+  if (stage.comparison && stage.comparison->quality)
+    json["quality"] = quality_json(stage.comparison->quality->report);
   json["unvalidated"] = strings(stage.unvalidated);
   return json;
 }
@@ -81,7 +82,8 @@ Json sweep_json(const SessionState& state) {
   return json;
 }
 
-// The whole stack's quality: that of the last kept comparison, whose candidate holds every kept change.
+// The whole stack's quality: that of the last kept comparison, whose candidate holds every kept
+// change.
 Json final_quality(const SessionState& state) {
   Json json = Json::object();
   for (const Stage& stage : state.stages) {
@@ -96,7 +98,8 @@ Json final_quality(const SessionState& state) {
 
 Json artifacts(const ReportInputs& inputs, const Findings& findings) {
   Json json = Json::array();
-  if (!findings.journal_sha256.empty()) json.push_back({{"path", "journal.hlj"}, {"sha256", findings.journal_sha256}});
+  if (!findings.journal_sha256.empty())
+    json.push_back({{"path", "journal.hlj"}, {"sha256", findings.journal_sha256}});
   json.push_back({{"path", "launch.sh"}, {"sha256", sha256_hex(render_launch_script(inputs))}});
   json.push_back({{"path", "report.html"}, {"sha256", sha256_hex(render_html(inputs))}});
   json.push_back({{"path", "report.md"}, {"sha256", sha256_hex(render_markdown(inputs))}});
@@ -105,8 +108,11 @@ Json artifacts(const ReportInputs& inputs, const Findings& findings) {
 
 Json objective_json(const SessionState& state) {
   const Objective& objective = state.workload.objective;
-  Json json = {{"name", objective.maximize}, {"unit", shown_unit(objective)}, {"per_gpu", objective.per_gpu}};
-  if (state.probe && !state.probe->machine.gpus.empty()) json["gpus"] = state.probe->machine.gpus.size();
+  Json json = {{"name", objective.maximize},
+               {"unit", shown_unit(objective)},
+               {"per_gpu", objective.per_gpu}};
+  if (state.probe && !state.probe->machine.gpus.empty())
+    json["gpus"] = state.probe->machine.gpus.size();
   return json;
 }
 
@@ -158,7 +164,7 @@ Json make_summary(const ReportInputs& inputs) {
   put(json["time"], "total_s", findings.total_s);
   put(json["time"], "measuring_s", state.measuring_s);
   put(json["time"], "building_s", state.building_s);
-  json["cost"] = {{"llm_usd", 0.0}};   // no role of this version calls a paid model
+  json["cost"] = {{"llm_usd", 0.0}};  // no role of this version calls a paid model
   json["artifacts"] = artifacts(inputs, findings);
   return json;
 }

@@ -18,7 +18,8 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 // What is wrong with `summary`, one line each; empty = valid.
 std::string problems(const Json& summary) {
-  static const Json document = Json::parse(read_file(HYPERLOOM_SOURCE_DIR "/docs/summary.schema.json"));
+  static const Json document =
+      Json::parse(read_file(HYPERLOOM_SOURCE_DIR "/docs/summary.schema.json"));
   valijson::Schema schema;
   valijson::SchemaParser parser;
   parser.populateSchema(Adapter(document), schema);
@@ -49,8 +50,10 @@ TEST(Summary, FullSessionIsValid) {
   EXPECT_EQ(summary.at("result"), "improved");
   EXPECT_EQ(summary.at("final").at("pairs"), 5);
   EXPECT_NEAR(summary.at("final").at("speedup").get<double>(), 1.724, 0.001);
-  EXPECT_NEAR(summary.at("best").at("value").get<double>() / summary.at("stock").at("value").get<double>(), 1.724, 0.001);
-  EXPECT_EQ(summary.at("stages").size(), 6u);   // enablement, two kept, the claim, two reverted
+  EXPECT_NEAR(
+      summary.at("best").at("value").get<double>() / summary.at("stock").at("value").get<double>(),
+      1.724, 0.001);
+  EXPECT_EQ(summary.at("stages").size(), 6u);  // enablement, two kept, the claim, two reverted
   EXPECT_FALSE(summary.at("stages")[0].contains("speedup"));
   EXPECT_EQ(summary.at("stages")[1].at("legs").size(), 8u);
   EXPECT_EQ(summary.at("sweep").size(), 4u);

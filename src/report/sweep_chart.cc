@@ -14,13 +14,15 @@ namespace {
 
 using Lengths = std::pair<int, int>;
 
-void draw_cell(Svg& svg, const SweepPoint& point, const Objective& objective, double x, double y, double width) {
+void draw_cell(Svg& svg, const SweepPoint& point, const Objective& objective, double x, double y,
+               double width) {
   const auto stock = geometric_mean(point.stock), best = geometric_mean(point.best);
   const double middle = x + width / 2;
   if (!stock || !best) {
     svg.rect(x, y, width, 62, "track");
     const auto only = stock ? stock : best;
-    svg.text(middle, y + 36, only ? value_text(*only, objective) : "not measured", "tick", "middle");
+    svg.text(middle, y + 36, only ? value_text(*only, objective) : "not measured", "tick",
+             "middle");
     return;
   }
   const double log_ratio = std::log(*best / *stock);
@@ -28,8 +30,10 @@ void draw_cell(Svg& svg, const SweepPoint& point, const Objective& objective, do
   svg.rect(x, y, width, 62, "track");
   svg.rect(x, y, width, 62, log_ratio >= 0 ? "gain" : "loss", 0.75 * strength);
   svg.text(middle, y + 28, ratio_text(log_ratio) + "\xC3\x97", "cell", "middle");
-  svg.text(middle, y + 48, figure_text(in_unit(*stock, objective)) + " \xE2\x86\x92 " +
-                               figure_text(in_unit(*best, objective)), "cell small", "middle");
+  svg.text(middle, y + 48,
+           figure_text(in_unit(*stock, objective)) + " \xE2\x86\x92 " +
+               figure_text(in_unit(*best, objective)),
+           "cell small", "middle");
 }
 
 }  // namespace
@@ -44,10 +48,12 @@ std::string sweep_heat_map(const SessionState& state) {
   }
   constexpr double kLeft = 17, kRow = 68, kTop = 26;
   const double width = (100 - kLeft) / static_cast<double>(clients.size());
-  Svg svg(kTop + kRow * static_cast<double>(lengths.size()), "Speed-up of the best configuration over stock by clients and lengths");
+  Svg svg(kTop + kRow * static_cast<double>(lengths.size()),
+          "Speed-up of the best configuration over stock by clients and lengths");
   double x = kLeft;
   for (const int count : clients) {
-    svg.text(x + width / 2, 16, count_text(static_cast<size_t>(count), "client"), "label", "middle");
+    svg.text(x + width / 2, 16, count_text(static_cast<size_t>(count), "client"), "label",
+             "middle");
     x += width;
   }
   double y = kTop;
@@ -57,14 +63,16 @@ std::string sweep_heat_map(const SessionState& state) {
     x = kLeft;
     for (const int count : clients) {
       for (const SweepPoint& point : state.sweep) {
-        if (point.clients != count || Lengths{point.prompt_tokens, point.output_tokens} != length) continue;
+        if (point.clients != count || Lengths{point.prompt_tokens, point.output_tokens} != length)
+          continue;
         draw_cell(svg, point, state.workload.objective, x + 0.4, y, width - 0.8);
       }
       x += width;
     }
     y += kRow;
   }
-  return "<div class=\"scroll\">" + svg.str(90.0 * static_cast<double>(clients.size()) + 80) + "</div>";
+  return "<div class=\"scroll\">" + svg.str(90.0 * static_cast<double>(clients.size()) + 80) +
+         "</div>";
 }
 
 }  // namespace hyperloom

@@ -14,16 +14,17 @@ std::string fit(std::string_view text, size_t width) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80 && byte < 0xC0) continue;   // the rest of a UTF-8 character
+    if (byte >= 0x80 && byte < 0xC0) continue;  // the rest of a UTF-8 character
     out += byte >= 0x20 && byte < 0x7F ? c : '?';
   }
   return out.size() > width ? out.substr(0, width - 3) + "..." : out;
 }
 
-std::string row(std::string_view id, std::string_view name, std::string_view effect, std::string_view pairs,
-                std::string_view decision) {
-  const std::string line = fmt::format("  {:<6}{:<{}}  {:<22}{:>6}  {}", fit(id, 5), fit(name, kNameWidth),
-                                       kNameWidth, fit(effect, 22), fit(pairs, 6), fit(decision, 20));
+std::string row(std::string_view id, std::string_view name, std::string_view effect,
+                std::string_view pairs, std::string_view decision) {
+  const std::string line =
+      fmt::format("  {:<6}{:<{}}  {:<22}{:>6}  {}", fit(id, 5), fit(name, kNameWidth), kNameWidth,
+                  fit(effect, 22), fit(pairs, 6), fit(decision, 20));
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
@@ -45,8 +46,12 @@ std::string reverted_word(const SessionState& state, const StageRow& stage) {
 
 std::string render_table(const SessionState& state) {
   const bool provisional = !state.closed || state.closed->provisional;
-  const Findings findings = gather({.state = state, .session_dir = {}, .stock_launch = {}, .best_launch = {},
-                                    .provisional = provisional, .stop_reason = ""});
+  const Findings findings = gather({.state = state,
+                                    .session_dir = {},
+                                    .stock_launch = {},
+                                    .best_launch = {},
+                                    .provisional = provisional,
+                                    .stop_reason = ""});
   std::string out;
   for (const std::string& line : {findings.headline, findings.subline}) {
     std::string shown;
@@ -62,7 +67,8 @@ std::string render_table(const SessionState& state) {
   out += "\n" + row("id", "stage", "speed-up", "pairs", "decision");
   const auto add = [&](const StageRow& stage, const std::string& decision) {
     const size_t count = stage.pairs.size();
-    out += row(stage.id, stage.name, effect_of(stage), count ? std::to_string(count) : "-", decision);
+    out +=
+        row(stage.id, stage.name, effect_of(stage), count ? std::to_string(count) : "-", decision);
   };
   for (const StageRow& stage : findings.stages) {
     if (stage.kind != "final") add(stage, stage.decision);

@@ -16,12 +16,16 @@ std::string one_length(const Spread& spread) {
                        : fmt::format("{:.0f}", spread.mean);
 }
 
-// The length in bytes of the well-formed UTF-8 character at `at`, 0 when there is none; sets its code point.
+// The length in bytes of the well-formed UTF-8 character at `at`, 0 when there is none; sets its
+// code point.
 size_t utf8_length(std::string_view text, size_t at, uint32_t& code) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
-  const size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2
-                        : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xC2 && first < 0xE0 ? 2
+                        : first >= 0xE0 && first < 0xF0 ? 3
+                        : first >= 0xF0 && first < 0xF5 ? 4
+                                                        : 0;
   if (length == 0 || at + length > text.size()) return 0;
   code = length == 1 ? first : first & (0xFF >> (length + 1));
   for (size_t i = 1; i < length; ++i) {
@@ -49,7 +53,8 @@ std::string ratio_text(double log_ratio) {
 std::string interval_text(const Interval& interval) {
   if (interval.n < 2) return "";
   const int decimals = decimals_for(std::exp(interval.mean));
-  return fmt::format("[{:.{}f}, {:.{}f}]", std::exp(interval.low), decimals, std::exp(interval.high), decimals);
+  return fmt::format("[{:.{}f}, {:.{}f}]", std::exp(interval.low), decimals,
+                     std::exp(interval.high), decimals);
 }
 
 std::string claim_text(const Interval& claim) {
@@ -65,8 +70,12 @@ std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * sh
 
 std::string figure_text(double value) {
   const double size = std::abs(value);
-  const int decimals = size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2
-                       : size >= 0.09995 ? 3 : size >= 0.009995 ? 4 : 5;
+  const int decimals = size >= 99.95 || size == 0 ? 0
+                       : size >= 9.995            ? 1
+                       : size >= 0.9995           ? 2
+                       : size >= 0.09995          ? 3
+                       : size >= 0.009995         ? 4
+                                                  : 5;
   return fmt::format("{:.{}f}", value, decimals);
 }
 
@@ -75,7 +84,8 @@ std::string count_text(size_t count, const std::string& noun) {
 }
 
 bool smaller_is_better(const Objective& objective) {
-  return objective.maximize == "ttft" || objective.maximize == "tpot" || objective.maximize == "e2e";
+  return objective.maximize == "ttft" || objective.maximize == "tpot" ||
+         objective.maximize == "e2e";
 }
 
 double in_unit(double leg_value, const Objective& objective) {
@@ -102,14 +112,16 @@ std::string objective_text(const Objective& objective) {
 }
 
 std::string limit_text(const Limit& limit) {
-  const std::string which = limit.percentile > 0 ? fmt::format(" p{:g}", limit.percentile) : " mean";
+  const std::string which =
+      limit.percentile > 0 ? fmt::format(" p{:g}", limit.percentile) : " mean";
   return limit.metric + which + " <= " + figure_text(limit.max_ms) + " ms";
 }
 
 std::string traffic_text(const Traffic& traffic) {
-  std::string text = traffic.kind == Traffic::Kind::Closed
-                         ? count_text(static_cast<size_t>(traffic.clients), "client") + " in a closed loop"
-                         : fmt::format("{:g} requests/s, Poisson arrivals", traffic.rate_rps);
+  std::string text =
+      traffic.kind == Traffic::Kind::Closed
+          ? count_text(static_cast<size_t>(traffic.clients), "client") + " in a closed loop"
+          : fmt::format("{:g} requests/s, Poisson arrivals", traffic.rate_rps);
   text += traffic.dataset.empty() ? ", prompts of " + one_length(traffic.prompt_tokens) + " tokens"
                                   : ", prompts from " + traffic.dataset;
   text += ", answers of " + one_length(traffic.output_tokens) + " tokens";
@@ -122,7 +134,8 @@ std::string traffic_text(const Traffic& traffic) {
 std::string machine_text(const MachineFacts& machine) {
   std::string text = machine.cpu_name.empty() ? "unnamed CPU" : machine.cpu_name;
   text += ", " + count_text(static_cast<size_t>(machine.cores), "core");
-  if (machine.memory_bytes > 0) text += ", " + format_bytes(static_cast<double>(machine.memory_bytes)) + " memory";
+  if (machine.memory_bytes > 0)
+    text += ", " + format_bytes(static_cast<double>(machine.memory_bytes)) + " memory";
   for (const GpuFacts& gpu : machine.gpus) text += ", " + gpu.name;
   return text;
 }
@@ -164,7 +177,8 @@ std::string html_text(std::string_view text) { return html_escape(printable(text
 
 std::string launch_text(const LaunchSpec& launch, bool wrapped) {
   std::string text;
-  for (const auto& [name, value] : launch.env) text += name + "=" + shell_quote(value) + (wrapped ? " \\\n" : " ");
+  for (const auto& [name, value] : launch.env)
+    text += name + "=" + shell_quote(value) + (wrapped ? " \\\n" : " ");
   for (size_t i = 0; i < launch.argv.size(); ++i) {
     const std::string& word = launch.argv[i];
     if (i > 0) text += wrapped && word.starts_with("-") ? " \\\n  " : " ";

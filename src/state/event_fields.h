@@ -1,5 +1,6 @@
-// One field list per event serves writing and reading. Rules (docs/formats.md): absent = the key is missing, never
-// null; unknown keys are ignored; a missing or mistyped key is an Error(BadInput) that names event and key.
+// One field list per event serves writing and reading. Rules (docs/formats.md): absent = the key is
+// missing, never null; unknown keys are ignored; a missing or mistyped key is an Error(BadInput)
+// that names event and key.
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,8 @@ namespace hyperloom {
 template <class Event, class T>
 concept Is = std::same_as<std::remove_const_t<Event>, T>;
 
-// Writes `value` unless it says nothing: an empty string, list or optional, or a double that JSON cannot hold.
+// Writes `value` unless it says nothing: an empty string, list or optional, or a double that JSON
+// cannot hold.
 class FieldWriter {
  public:
   explicit FieldWriter(Json& json) : json_(json) {}
@@ -87,9 +89,11 @@ class FieldReader {
 
  private:
   static constexpr const char* kMend =
-      "the journal was written by another program or version; read it with the hyperloom that wrote it";
+      "the journal was written by another program or version; read it with the hyperloom that "
+      "wrote it";
   std::string where(const std::string& key) const {
-    return std::string("journal entry body ") + event_ + (key.empty() ? "" : ", `" + key + "`") + ": ";
+    return std::string("journal entry body ") + event_ + (key.empty() ? "" : ", `" + key + "`") +
+           ": ";
   }
   const Json& json_;
   const char* event_;
@@ -108,7 +112,8 @@ void read_event(const Json& json, const char* name, E& event) {
   fields(reader, event);
 }
 
-// Both directions of an event whose field list says all. Used inside namespace hyperloom, after its `fields`.
+// Both directions of an event whose field list says all. Used inside namespace hyperloom, after its
+// `fields`.
 #define HYPERLOOM_EVENT(Type, name)                                         \
   void to_json(Json& json, const Type& event) { write_event(json, event); } \
   void from_json(const Json& json, Type& event) { read_event(json, name, event); }

@@ -75,7 +75,8 @@ TEST(Events, EveryFieldOfModelAndBuildSurvives) {
 }
 
 TEST(Events, FailuresAndVoids) {
-  const Failure failure{"illegal_instruction", "sigill", "Illegal instruction", "rebuild", "build for this CPU"};
+  const Failure failure{"illegal_instruction", "sigill", "Illegal instruction", "rebuild",
+                        "build for this CPU"};
   EXPECT_EQ(Json(failure).at("class"), "illegal_instruction");
   expect_round_trip(failure);
   LegDone done;
@@ -102,7 +103,8 @@ TEST(Events, LegPlanLeavesOutWhatIsAbsent) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
   EXPECT_EQ(json.get<LegPlan>().pair, -1);
-  plan = LegPlan{"L2", "why", "pair", "C1", "b", 0, 2, with_slots(), "native", ~uint64_t{0}, 40, 8, 4, 128, 64};
+  plan = LegPlan{"L2",     "why",        "pair", "C1", "b", 0,   2, with_slots(),
+                 "native", ~uint64_t{0}, 40,     8,    4,   128, 64};
   EXPECT_EQ(Json(plan).size(), 15u);
   EXPECT_EQ(Json(plan).get<LegPlan>().seed, ~uint64_t{0});
   EXPECT_EQ(Json(plan).get<LegPlan>().pair, 0);
@@ -115,8 +117,8 @@ TEST(Events, DecisionsKeepTheirEvidence) {
   EXPECT_EQ(json.at("verdict"), "faster");
   EXPECT_EQ(json.get<Look>().verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(json.get<Look>().s_own_over_pool, 1.5);
-  expect_round_trip(
-      Decided{"C1", "faster", "p below the bound", some_look(), {"ttft p95: proven within margin"}});
+  expect_round_trip(Decided{
+      "C1", "faster", "p below the bound", some_look(), {"ttft p95: proven within margin"}});
   expect_round_trip(PairDone{"C1", "L1", "L2", 3, -0.25});
   expect_round_trip(CriticVerdict{"C1", true, "signed", "recomputed", 0.3});
 }
@@ -175,7 +177,8 @@ TEST(Events, TheRestRoundTrips) {
   expect_round_trip(RecipeWritten{"k", "proven", true, 3});
   expect_round_trip(Closed{"improved", "budget", true});
   expect_round_trip(Stopped{"user_stop"});
-  const Enabled enabled{"portable", with_slots(), true, {"native: SIGILL", "portable: answered"}, 1.4, 48, 8};
+  const Enabled enabled{"portable", with_slots(), true, {"native: SIGILL", "portable: answered"},
+                        1.4,        48,           8};
   EXPECT_EQ(Json(enabled).size(), 7u);
   expect_round_trip(enabled);
   expect_round_trip(MadeEvent{with_slots(), true, "", "/m.gguf", 10, 2.5});
@@ -183,7 +186,8 @@ TEST(Events, TheRestRoundTrips) {
 }
 
 TEST(Events, UnknownKeysAreIgnoredAndMissingOnesNamed) {
-  EXPECT_EQ(Json::parse(R"({"reason": "fault", "later": {"x": null}})").get<Stopped>().reason, "fault");
+  EXPECT_EQ(Json::parse(R"({"reason": "fault", "later": {"x": null}})").get<Stopped>().reason,
+            "fault");
   try {
     Json::parse(R"({"id": "P1"})").get<Intent>();
     FAIL();
@@ -200,7 +204,8 @@ TEST(Events, UnknownKeysAreIgnoredAndMissingOnesNamed) {
   EXPECT_THROW(Json::parse("[1]").get<Closed>(), Error);
 }
 
-// These carry values of earlier rooms, so they also hold that those rooms' JSON survives being nested.
+// These carry values of earlier rooms, so they also hold that those rooms' JSON survives being
+// nested.
 TEST(Events, NestedFactsRoundTrip) {
   ProbeEvent probe;
   probe.machine.cpu_name = "A CPU";

@@ -1,4 +1,5 @@
-// Events that hold facts: about machine, model, builds, made weights, profiles, and what was taught.
+// Events that hold facts: about machine, model, builds, made weights, profiles, and what was
+// taught.
 #include <nlohmann/json.hpp>
 
 #include "state/event_fields.h"
