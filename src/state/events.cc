@@ -137,6 +137,7 @@ void fields(Visit& visit, E& e) {
   visit.must("phase", e.phase);
   visit("reason", e.reason);
   visit("cycle", e.cycle);
+  visit("evidence", e.evidence);
 }
 
 template <class Visit, Is<Closed> E>

@@ -110,7 +110,7 @@ struct CriticVerdict { std::string comparison; bool sign = false; std::string co
 struct Kept { std::string comparison, proposal, stage; Candidate incumbent; };
 struct Reverted { std::string comparison, proposal, code, why; };   // code: not_faster, quality, vetoed, failed, limits, screened_out
 
-struct PhaseEntered { std::string phase, reason; int cycle = 1; };
+struct PhaseEntered { std::string phase, reason; int cycle = 1; std::string evidence; };   // reason: closed vocabulary
 struct ProfileNote { std::string leg; KernelTable kernels; Roofline roofline; std::string of; };   // inside `probe` entries: of stock | best
 struct RecipeWritten { std::string key, reason; bool written = false; int items = 0; };
 struct Closed { std::string result, stop_reason; bool provisional = false; };

@@ -36,7 +36,9 @@ void on_resumed(SessionState& s) {
   s.stop_request.clear();
   for (LegRecord& leg : s.legs) {
     if (leg.open()) leg.void_reason = "interrupted";
-    if (leg.plan.pair < 0 || !leg.void_reason.empty()) continue;
+    const std::string& purpose = leg.plan.purpose;
+    bool of_a_pair = purpose == "pair" || purpose == "final" || purpose == "ablation";
+    if (!of_a_pair || !leg.void_reason.empty()) continue;
     auto used_by = [&](const std::vector<PairDone>& pairs) {
       return std::any_of(pairs.begin(), pairs.end(), [&](const PairDone& p) {
         return p.leg_a == leg.plan.id || p.leg_b == leg.plan.id;

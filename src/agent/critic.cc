@@ -1,0 +1,92 @@
+#include <cmath>
+
+#include "agent/built_in.h"
+
+namespace hyperloom {
+namespace {
+
+struct Objection { std::string code, why; };
+
+// Everything that a leg must be to count as evidence for `candidate`.
+std::optional<Objection> object_to_leg(const Pack& pack, const SessionState& state, const LegRecord* leg,
+                                       const std::string& id, const Candidate& candidate) {
+  if (!leg || !leg->done) return Objection{"missing_leg", "leg " + id + " is not in the journal"};
+  if (!leg->void_reason.empty() || !leg->done->result || !leg->done->result->void_reasons.empty())
+    return Objection{"void_leg", "leg " + id + " is void and is no evidence"};
+  if (!(leg->plan.candidate == candidate))
+    return Objection{"wrong_candidate", "leg " + id + " ran " + leg->plan.candidate.text() + ", not " + candidate.text()};
+  const LegResult& r = *leg->done->result;
+  for (const Change& change : candidate.changes) {
+    if (change.kind != "flag" || !pack.effective.count(change.knob)) continue;
+    auto got = r.effective.find(change.knob);
+    if (got == r.effective.end() || got->second != change.value)
+      return Objection{"ignored_flag", "leg " + id + " ran with " + change.knob + " = " +
+                                           (got == r.effective.end() ? "?" : got->second) + ", not " + change.value};
+  }
+  double again = objective_value(r.load, state.workload.objective);
+  if (std::abs(std::log(again / r.value)) > 1e-6)
+    return Objection{"value_mismatch", "leg " + id + "'s value does not follow from its figures"};
+  return {};
+}
+
+}  // namespace
+
+NoisePool pool_before(const SessionState& state, const std::string& comparison) {
+  NoisePool pool;
+  std::vector<double> logs;
+  for (const LegRecord* leg : state.good_legs("stock")) logs.push_back(std::log(leg->done->result->value));
+  pool.add_stock_legs(logs);
+  for (const Comparison& c : state.comparisons) {
+    if (c.intent.id == comparison) break;
+    if (c.decided && c.decided->verdict != "failed" && c.decided->verdict != "abandoned") pool.add_comparison(c.log_ratios());
+  }
+  return pool;
+}
+
+CriticVerdict BuiltInCritic::review(const Pack& pack, const SessionState& state, const Comparison& c) const {
+  CriticVerdict verdict{.comparison = c.intent.id};
+  auto veto = [&](const std::string& code, const std::string& why) {
+    verdict.code = code;
+    verdict.why = why;
+    return verdict;
+  };
+  std::vector<double> ratios;
+  for (const PairDone& pair : c.pairs) {
+    const LegRecord* a = state.leg(pair.leg_a);
+    const LegRecord* b = state.leg(pair.leg_b);
+    if (auto no = object_to_leg(pack, state, a, pair.leg_a, c.intent.a)) return veto(no->code, no->why);
+    if (auto no = object_to_leg(pack, state, b, pair.leg_b, c.intent.b)) return veto(no->code, no->why);
+    if (a->done->result->trace_sha256 != b->done->result->trace_sha256)
+      return veto("unequal_traces", "legs " + pair.leg_a + " and " + pair.leg_b + " answered different requests");
+    ratios.push_back(std::log(b->done->result->value / a->done->result->value));
+    if (std::abs(ratios.back() - pair.log_ratio) > 1e-6)
+      return veto("pair_mismatch", "pair " + std::to_string(pair.pair) + " does not follow from its legs");
+  }
+  if (ratios.empty()) return veto("no_pairs", "nothing was compared");
+  Look again = look(pool_before(state, c.intent.id), ratios, test_plan(state));
+  verdict.recomputed_log = again.raw;
+  if (again.verdict != Verdict::Faster && c.decided->verdict == "faster")
+    return veto("not_reproduced", "recomputed from the legs the verdict is " + std::string(name_of(again.verdict)));
+  if (!c.quality) return veto("missing_quality", "no quality check is in the journal");
+  if (!c.quality->report.held()) return veto("quality", c.quality->report.failures.front());
+  const std::string& goal = state.workload.objective.maximize;
+  bool throughput = goal != "ttft" && goal != "tpot" && goal != "e2e";   // the ceiling bounds throughput only
+  if (throughput && !state.profiles.empty() && state.profiles.front().roofline.gain_ceiling > 0) {
+    double ceiling = state.profiles.front().roofline.gain_ceiling;
+    double mean_b = 0;
+    for (const PairDone& pair : c.pairs) mean_b += std::log(state.leg(pair.leg_b)->done->result->value);
+    double gain = std::exp(mean_b / static_cast<double>(c.pairs.size())) / state.stock_value();
+    if (gain > ceiling)
+      return veto("beyond_roofline", "more gain than the roofline allows: the work was not done as before");
+  }
+  verdict.sign = true;
+  verdict.code = "signed";
+  verdict.why = std::to_string(ratios.size()) + " pairs recomputed from raw legs, quality held";
+  return verdict;
+}
+
+Roles built_in_roles() {
+  return {std::make_unique<BuiltInPlanner>(), std::make_unique<BuiltInCritic>(), std::make_unique<BuiltInWatchdog>()};
+}
+
+}  // namespace hyperloom

@@ -1,0 +1,158 @@
+// The command line. CLI11 appears here only.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "kernel/backend.h"
+
+namespace hyperloom {
+
+StopFlags& stop_flags() {
+  static StopFlags flags;
+  return flags;
+}
+
+namespace {
+
+extern "C" void on_stop(int) {
+  stop_flags().stop = true;
+  stop_flags().any = true;
+}
+extern "C" void on_close(int) {
+  stop_flags().close = true;
+  stop_flags().any = true;
+}
+
+void install_handlers() {
+  struct sigaction action {};
+  action.sa_handler = on_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = on_close;
+  sigaction(SIGUSR1, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"hyperloom makes a model's inference serving faster, and proves it.\n\nStart with `hyperloom demo`, or `hyperloom init` and `hyperloom run workload.yaml`."};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", HYPERLOOM_VERSION);
+  app.set_help_all_flag("--help-all", "help of every command");
+  std::function<int()> chosen;
+  auto command = [&](CLI::App& parent, const char* name, const char* help, std::function<int()> body) {
+    CLI::App* sub = parent.add_subcommand(name, help);
+    sub->callback([&chosen, body] { chosen = body; });
+    return sub;
+  };
+
+  DemoOptions demo;
+  auto* c = command(app, "demo", "one whole session on the embedded default: llama.cpp and SmolLM2-135M", [&] { return demo_command(demo); });
+  c->add_option("--minutes", demo.minutes, "budget, from the first build that answers")->capture_default_str();
+  c->add_option("--model", demo.model, "another GGUF file");
+  c->add_option("--session", demo.session_dir, "folder of the new session");
+
+  std::string workload, session, key;
+  std::filesystem::path dir;
+  c = command(app, "run", "one session on a workload file", [&] { return run_command(workload, dir); });
+  c->add_option("workload", workload, "workload.yaml; `hyperloom init` writes one")->required();
+  c->add_option("--session", dir, "folder of the new session");
+
+  auto with_session = [&](CLI::App* sub) { sub->add_option("session", session, "path, id or start of an id; default: the latest"); };
+  with_session(command(app, "resume", "go on with a stopped or killed session", [&] { return resume_command(session); }));
+  bool json = false, close = false;
+  c = command(app, "status", "where a session stands", [&] { return status_command(session, json); });
+  with_session(c);
+  c->add_flag("--json", json, "for machines");
+  c = command(app, "stop", "end a running session so that it can be resumed", [&] { return stop_command(session, close); });
+  with_session(c);
+  c->add_flag("--close", close, "close it now: fresh pairs, report, recipe");
+  with_session(command(app, "report", "write the report of a session anew", [&] { return report_command(session); }));
+
+  InitOptions init;
+  c = command(app, "init", "look at machine and model and write a commented workload file", [&] { return init_command(init); });
+  c->add_option("--model", init.model, "GGUF file; default: the demo's");
+  c->add_option("--out", init.out, "file to write")->capture_default_str();
+  c->add_option("--engine", init.engine, "engine pack")->capture_default_str();
+  c->add_option("--server", init.server, "your own server binary, instead of building one");
+
+  CLI::App* recipes = app.add_subcommand("recipes", "what finished sessions taught");
+  recipes->require_subcommand(1);
+  command(*recipes, "list", "one line a recipe", [&] { return recipes_list_command(); });
+  command(*recipes, "show", "one recipe whole", [&] { return recipes_show_command(key); })->add_option("key", key, "start of its key")->required();
+  command(*recipes, "forget", "remove a recipe", [&] { return recipes_forget_command(key); })->add_option("key", key, "start of its key")->required();
+  command(*recipes, "export", "all recipes as JSON", [&] { return recipes_export_command(); });
+
+  BenchOptions bench;
+  c = command(app, "bench", "measure a server under load: a running one (--url) or one leg of a workload", [&] { return bench_command(bench); });
+  c->add_option("--url", bench.url, "base URL of a running OpenAI-compatible server");
+  c->add_option("--workload", bench.workload, "launch the engine of this workload file and measure one leg");
+  c->add_option("--model", bench.model, "model name to send")->capture_default_str();
+  c->add_option("--api", bench.api, "chat or completions")->capture_default_str();
+  c->add_option("--clients", bench.clients, "closed loop: requests in flight")->capture_default_str();
+  c->add_option("--rate", bench.rate_rps, "open loop instead: Poisson requests a second");
+  c->add_option("--requests", bench.requests, "measured requests")->capture_default_str();
+  c->add_option("--warmup", bench.warmup, "requests before the window opens; default: half the clients");
+  c->add_option("--duration", bench.duration_s, "close the window after so many seconds at the latest");
+  c->add_option("--prompt-tokens", bench.prompt_tokens, "mean prompt length")->capture_default_str();
+  c->add_option("--output-tokens", bench.output_tokens, "mean answer length")->capture_default_str();
+  c->add_option("--dataset", bench.dataset, "prompts: plain lines, JSON lines or ShareGPT JSON");
+  c->add_option("--header", bench.headers, "\"Name: value\" sent with every request");
+  c->add_option("--limit", bench.limits, "latency limit for goodput, as ttft:p95:500 (ms)");
+  c->add_option("--seed", bench.seed, "of the request trace")->capture_default_str();
+  c->add_flag("!--stop-at-eos", bench.ignore_eos, "let answers end early");
+  c->add_flag("--json", bench.json, "print the result as JSON");
+  c->add_option("--save-result", bench.save_result, "JSON that readers of `vllm bench serve --save-result` accept");
+  c->add_option("--save-requests", bench.save_requests, "JSON lines, one a request");
+
+  CompareOptions compare;
+  c = command(app, "compare", "is B faster than A? two launch commands with {port}, or two URLs (then it only estimates)", [&] { return compare_command(compare); });
+  c->add_option("a", compare.a, "launch command or URL of A")->required();
+  c->add_option("b", compare.b, "launch command or URL of B")->required();
+  c->add_option("--clients", compare.clients)->capture_default_str();
+  c->add_option("--requests", compare.requests, "measured requests a leg")->capture_default_str();
+  c->add_option("--prompt-tokens", compare.prompt_tokens)->capture_default_str();
+  c->add_option("--output-tokens", compare.output_tokens)->capture_default_str();
+  c->add_option("--max-pairs", compare.max_pairs, "3 to 16")->capture_default_str();
+  c->add_option("--alpha", compare.alpha, "chance to call B faster when it is not")->capture_default_str();
+  c->add_option("--least-gain", compare.least_gain, "smallest gain worth having")->capture_default_str();
+  c->add_option("--api", compare.api, "chat or completions")->capture_default_str();
+  c->add_option("--seed", compare.seed)->capture_default_str();
+  c->add_flag("--json", compare.json, "print the result as JSON");
+
+  DoctorOptions doctor;
+  c = command(app, "doctor", "what this machine offers and lacks; --noise measures it", [&] { return doctor_command(doctor); });
+  c->add_flag("--noise", doctor.noise, "A/A boots: noise, false-keep rate, pairs that 1, 2, 3 and 5 % need");
+  c->add_option("--pairs", doctor.pairs, "A/A pairs for --noise")->capture_default_str();
+  c->add_option("--workload", doctor.workload, "workload for --noise; default: the demo's");
+
+  // The built-in kernel backend, started by the session as a child process (docs/kernel-contract.md).
+  if (argc >= 2 && std::string(argv[1]) == "forge") {
+    if (argc == 3 && std::string(argv[2]) == "--capabilities") return std::printf("%s\n", forge_capabilities().c_str()), 0;
+    return argc == 4 ? forge_main(argv[2], argv[3]) : 2;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ErrorKind::BadInput);
+  }
+  install_handlers();
+  return chosen();
+}
+
+}  // namespace
+}  // namespace hyperloom
+
+int main(int argc, char** argv) {
+  try {
+    return hyperloom::run(argc, argv);
+  } catch (const hyperloom::Error& error) {
+    std::fprintf(stderr, "hyperloom: %s\n", error.what());
+    if (!error.mend().empty()) std::fprintf(stderr, "  mend: %s\n", error.mend().c_str());
+    return static_cast<int>(error.kind());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hyperloom: internal error: %s\n", error.what());
+    return static_cast<int>(hyperloom::ErrorKind::Internal);
+  }
+}

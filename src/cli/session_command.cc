@@ -1,0 +1,71 @@
+// run, resume, demo: one session in one folder, from whatever its journal holds to a report.
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "candidate/source.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "report/report.h"
+#include "session/coordinator.h"
+#include "session/finish.h"
+
+namespace hyperloom {
+
+int run_session(const fs::path& session_dir, const Workload* fresh) {
+  make_folders(session_dir);
+  SystemClock clock;
+  auto journal = Journal::open(session_dir / "journal.hlj", clock);
+  if (fresh && !journal->contents().entries.empty())
+    throw bad_input(session_dir.string() + " holds a session already", "continue it with `hyperloom resume " + session_dir.string() + "`");
+  Terminal terminal;
+  if (!journal->contents().notice.empty()) terminal.line("note: " + journal->contents().notice);
+
+  std::string pack_name;
+  if (fresh) pack_name = fresh->engine_pack;
+  else pack_name = fold(journal->contents().entries).workload.engine_pack;
+  Pack pack = load_pack(pack_name);
+  Roles roles = built_in_roles();
+  Rules rules{pack, roles};
+  auto world = make_real_world({pack, session_dir, data_root() / "recipes.db", stop_flags(),
+                                [&](const std::string& detail) { terminal.progress(detail); }});
+  Coordinator coordinator(*journal, *world, rules,
+                          {[&](const SessionState& s, const Entry& e) { terminal.entry(s, e); },
+                           [&](const SessionState& s, const std::string& what) { terminal.work(s, what); }});
+  if (fresh) {
+    write_file(session_dir / "workload.yaml", write_workload(*fresh));
+    coordinator.open(session_dir.filename().string(), *fresh);
+  } else {
+    coordinator.resume();
+  }
+  terminal.line("session " + session_dir.string());
+  coordinator.run();
+  terminal.clear();
+  return finish_session(pack, coordinator.state(), session_dir);
+}
+
+int run_command(const fs::path& file, const fs::path& session_dir) {
+  Workload workload = load_workload(file);
+  return run_session(session_dir.empty() ? new_session_dir() : session_dir, &workload);
+}
+
+int resume_command(const std::string& session) { return run_session(find_session(session), nullptr); }
+
+int demo_command(const DemoOptions& options) {
+  if (!(options.minutes > 0)) throw bad_input("--minutes " + std::to_string(options.minutes) + " is no budget", "give at least --minutes 4");
+  Workload workload;
+  workload.model_path = options.model.empty()
+                            ? fetch_demo_model([](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); })
+                            : fs::absolute(options.model);
+  workload.traffic.clients = 8;
+  workload.traffic.prompt_tokens = {128, 0.2};
+  workload.traffic.output_tokens = {64, 0};
+  workload.time_s = options.minutes * 60;
+  return run_session(options.session_dir.empty() ? new_session_dir() : options.session_dir, &workload);
+}
+
+}  // namespace hyperloom

@@ -1,0 +1,17 @@
+// Costs as they were measured, and what Close needs, set aside from the start.
+#pragma once
+
+#include "state/session_state.h"
+
+namespace hyperloom {
+
+double leg_cost_s(const SessionState& state);       // a full leg, boot to gone; from recent legs
+double pair_cost_s(const SessionState& state);
+double quality_cost_s(const SessionState& state);
+double close_reserve_s(const SessionState& state);  // final pairs, ablation, profile
+double searchable_s(const SessionState& state);     // left, less the reserve
+int final_pairs_wanted(const SessionState& state);  // 5, or 8 when the gain is below twice the pair noise
+int stock_legs_wanted(const SessionState& state);
+double least_budget_s(const SessionState& state);   // what this workload needs here
+
+}  // namespace hyperloom

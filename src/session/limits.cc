@@ -1,0 +1,66 @@
+#include "session/limits.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "load/metrics.h"
+#include "stats/quantile.h"
+
+namespace hyperloom {
+namespace {
+
+std::string name_of_limit(const Limit& limit) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%s p%g <= %g ms", limit.metric.c_str(), limit.percentile, limit.max_ms);
+  return text;
+}
+
+std::vector<double> logs_of(const std::vector<const LegRecord*>& legs, const Limit& limit) {
+  std::vector<double> out;
+  for (const LegRecord* leg : legs)
+    if (double ms = limit_value_ms(leg->done->result->load, limit); ms > 0) out.push_back(std::log(ms));
+  return out;
+}
+
+}  // namespace
+
+LimitGuards guard_limits(const SessionState& s, const Comparison& c) {
+  LimitGuards guards;
+  for (const Limit& limit : s.workload.objective.limits) {
+    std::vector<double> worse, incumbent;
+    for (const PairDone& pair : c.pairs) {
+      double a = limit_value_ms(s.leg(pair.leg_a)->done->result->load, limit);
+      double b = limit_value_ms(s.leg(pair.leg_b)->done->result->load, limit);
+      if (a <= 0 || b <= 0) continue;
+      worse.push_back(std::log(b / a));
+      incumbent.push_back(std::log(a));
+    }
+    if (worse.size() < 2) {
+      guards.all_pass = false;
+      guards.lines.push_back(name_of_limit(limit) + ": unproven, too few pairs");
+      continue;
+    }
+    double margin = std::log(limit.max_ms) - mean(incumbent);
+    NoisePool pool;
+    pool.add_stock_legs(logs_of(s.good_legs("stock"), limit));
+    GuardResult result = latency_guard(pool, worse, margin);
+    if (margin < 0) guards.may_rescue = true;
+    guards.all_pass = guards.all_pass && result.pass;
+    char text[160];
+    std::snprintf(text, sizeof text, ": %s, candidate about %.0f ms", result.pass ? "proven" : "unproven",
+                  std::exp(mean(incumbent) + result.mean));
+    guards.lines.push_back(name_of_limit(limit) + text);
+  }
+  guards.rescues = guards.may_rescue && guards.all_pass;
+  return guards;
+}
+
+bool meets_limits(const Objective& objective, const std::vector<const LegRecord*>& legs) {
+  for (const Limit& limit : objective.limits) {
+    std::vector<double> logs = logs_of(legs, limit);
+    if (logs.empty() || mean(logs) > std::log(limit.max_ms)) return false;
+  }
+  return true;
+}
+
+}  // namespace hyperloom

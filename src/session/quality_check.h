@@ -1,0 +1,14 @@
+// Runs the quality checks of one comparison: KL of the candidate's own model, cache and attention settings against
+// stock; greedy agreement and work done under the measured load, from the comparison's own legs.
+#pragma once
+
+#include <filesystem>
+
+#include "state/session_state.h"
+
+namespace hyperloom {
+
+QualityReport check_quality(const Pack& pack, const SessionState& state, const Comparison& comparison,
+                            const std::filesystem::path& session_dir, const volatile bool* stop_flag);
+
+}  // namespace hyperloom

@@ -1,0 +1,182 @@
+#include "session/real_world.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "candidate/build.h"
+#include "candidate/launch_plan.h"
+#include "candidate/requantize.h"
+#include "candidate/source.h"
+#include "journal/journal.h"
+#include "session/quality_check.h"
+#include "session/real_kernel.h"
+#include "session/real_recipes.h"
+#include "search/proposals.h"
+
+namespace hyperloom {
+
+fs::path build_folder(const SessionState& state, const std::string& recipe) {
+  const BuildEvent* build = state.build(recipe);
+  return build ? fs::path(build->folder) : fs::path();
+}
+
+fs::path model_of(const SessionState& state, const Candidate& candidate) {
+  for (const Change& change : candidate.changes)
+    if (change.kind == "precision")
+      if (const MadeEvent* made = state.made_for(Candidate{}.with(change)); made && made->ok) return made->model_path;
+  return state.workload.model_path;
+}
+
+LaunchSpec launch_of(const Pack& pack, const SessionState& state, const Candidate& candidate, const std::string& build) {
+  return plan_launch(pack, state.workload, candidate, build_folder(state, build), model_of(state, candidate),
+                     facts_of(state, pack, candidate));
+}
+
+namespace {
+
+constexpr double kProfile_s = 6;
+constexpr double kLegLimit_s = 300;
+constexpr double kBackendLimit_s = 60;
+
+class RealWorld : public World {
+ public:
+  explicit RealWorld(RealWorldSetup setup) : setup_(std::move(setup)) {}
+
+  ProbeEvent probe(const SessionState& state) override;
+  BuildEvent build(const SessionState& state, const DoBuild& order) override;
+  MadeEvent make(const SessionState& state, const DoMake& order) override;
+  std::variant<LegDone, LegVoid> leg(const SessionState& state, const LegPlan& plan, const Server::OnStarted& on_started) override;
+  QualityReport quality(const SessionState& state, const Comparison& comparison) override {
+    return check_quality(setup_.pack, state, comparison, setup_.session_dir, &setup_.flags.any);
+  }
+  Proposed recipes(const SessionState& state) override { return recipe_proposals(setup_.pack, state, setup_.recipe_file); }
+  Proposed kernel_backend(const SessionState& state, double limit_s) override {
+    return backend_proposals(setup_.pack, state, setup_.session_dir, std::min(limit_s, kBackendLimit_s), &setup_.flags.any);
+  }
+  RecipeWritten write_recipe(const SessionState& state) override { return store_recipe(setup_.pack, state, setup_.recipe_file); }
+  std::string stop_request() override { return setup_.flags.stop ? "user_stop" : setup_.flags.close ? "user_close" : ""; }
+
+ private:
+  Progress progress() const {
+    return [this](const std::string& line) { if (setup_.on_progress) setup_.on_progress(line); };
+  }
+  RealWorldSetup setup_;
+  SystemClock clock_;
+};
+
+ProbeEvent RealWorld::probe(const SessionState& state) {
+  double start = clock_.mono_s();
+  ProbeEvent event;
+  event.machine = probe_machine();
+  event.model = read_gguf(state.workload.model_path);
+  int threads = state.workload.cpus > 0 ? std::min(state.workload.cpus, event.machine.cores) : event.machine.cores;
+  event.roofs.bandwidth_gb_s = measure_bandwidth_gb_s(event.model.step_bytes, threads);
+  event.roofs.peak_gflop_s = measure_peak_gflop_s(threads);
+  event.pack = setup_.pack.name;
+  auto pin = [&](const char* key) {
+    auto at = setup_.pack.source.find(key);
+    return at == setup_.pack.source.end() ? std::string() : at->second;
+  };
+  event.engine_version = !state.workload.engine_version.empty() ? state.workload.engine_version : pin("release");
+  event.source_commit = pin("commit");
+  event.cost_s = clock_.mono_s() - start;
+  return event;
+}
+
+BuildEvent RealWorld::build(const SessionState& state, const DoBuild& order) {
+  double start = clock_.mono_s();
+  BuildEvent event{.recipe = order.recipe, .ok = true};
+  if (order.recipe != "command") {
+    const BuildRecipe* recipe = setup_.pack.build(order.recipe);
+    if (!recipe) throw internal_error("no build " + order.recipe + " in pack " + setup_.pack.name);
+    fs::path source = fetch_source(setup_.pack, progress());
+    BuildResult made = build_engine(setup_.pack, *recipe, source, state.probe->machine, order.limit_s, progress(), &setup_.flags.any);
+    event.key = made.key;
+    event.folder = made.folder;
+    event.error = made.error;
+    event.ok = made.ok;
+    event.from_cache = made.from_cache;
+  }
+  ChildSpec help;
+  if (event.ok) help.argv = help_command(setup_.pack, state.workload, event.folder);
+  if (!help.argv.empty()) {
+    auto flags = flags_in_help(run_child(help, 60).output);
+    event.help_flags.assign(flags.begin(), flags.end());
+  }
+  event.cost_s = clock_.mono_s() - start;
+  return event;
+}
+
+MadeEvent RealWorld::make(const SessionState& state, const DoMake& order) {
+  double start = clock_.mono_s();
+  MadeEvent event{.candidate = order.candidate};
+  const Change& precision = order.candidate.changes.front();
+  RequantizeResult made = requantize(setup_.pack, build_folder(state, state.enabled->build), state.workload.model_path,
+                                     state.probe->model.sha256, precision.value, std::max(60.0, order.limit_s), &setup_.flags.any);
+  event.ok = made.ok;
+  event.error = made.error;
+  event.model_path = made.model;
+  event.model_bytes = made.bytes;
+  event.cost_s = clock_.mono_s() - start;
+  return event;
+}
+
+LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& plan) {
+  LegOrder order;
+  order.launch = launch_of(pack, state, plan.candidate, plan.build);
+  order.traffic = state.workload.traffic;
+  if (plan.clients) order.traffic.clients = plan.clients;
+  if (plan.prompt_tokens) order.traffic.prompt_tokens.mean = plan.prompt_tokens;
+  if (plan.output_tokens) order.traffic.output_tokens.mean = plan.output_tokens;
+  order.objective = state.workload.objective;
+  order.trace_seed = plan.seed;
+  if (state.enabled) order.tokens_per_word = state.enabled->tokens_per_word;
+  order.measured_requests = plan.measured;
+  order.warmup_requests = plan.warmup;
+  order.time_limit_s = kLegLimit_s;
+  return order;
+}
+
+std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const LegPlan& plan, const Server::OnStarted& on_started) {
+  double start = clock_.mono_s();
+  LegDone done{.id = plan.id};
+  LegHooks hooks;
+  hooks.on_started = on_started;
+  hooks.stop_flag = &setup_.flags.any;
+  hooks.on_progress = [&](const LoadProgress& p) {
+    if (setup_.on_progress)
+      setup_.on_progress(std::to_string(p.done) + "/" + std::to_string(p.total) + " requests, " +
+                         std::to_string(static_cast<int>(p.output_tok_s)) + " tok/s");
+  };
+  fs::path logs = setup_.session_dir / "logs";
+  make_folders(logs);
+  if (plan.purpose == "profile")
+    hooks.under_load = [&](Server& server) {
+      done.kernels = profile_process(setup_.pack, server.child().handle().pid, kProfile_s, logs);
+    };
+  LegOutcome outcome = run_leg(setup_.pack, leg_order(setup_.pack, state, plan), logs / (plan.id + ".log"), hooks);
+  done.cost_s = clock_.mono_s() - start;
+  if (setup_.flags.any) return LegVoid{plan.id, "stopped", 0};
+  if (auto* failure = std::get_if<Failure>(&outcome)) {
+    done.failure = *failure;
+    return done;
+  }
+  LegResult& result = std::get<LegResult>(outcome);
+  // Enablement asks whether it answers at all, a profile where the time goes: other load spoils neither.
+  bool needs_quiet = plan.purpose != "enable" && plan.purpose != "profile";
+  if (needs_quiet && !result.void_reasons.empty()) return LegVoid{plan.id, result.void_reasons.front(), done.cost_s};
+  result.void_reasons.clear();
+  done.records_blob = store_blob(setup_.session_dir, result.records_jsonl);
+  done.result = std::move(result);
+  return done;
+}
+
+}  // namespace
+
+std::unique_ptr<World> make_real_world(RealWorldSetup setup) { return std::make_unique<RealWorld>(std::move(setup)); }
+
+}  // namespace hyperloom

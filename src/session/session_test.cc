@@ -1,0 +1,190 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "session/coordinator.h"
+#include "session/scripted_world_for_test.h"
+
+namespace hyperloom {
+namespace {
+
+bool is_decision(const std::string& type) {
+  return type == "comparison.decided" || type == "verdict" || type == "kept" || type == "reverted" || type == "closed" ||
+         type == "recipe.written" || type == "phase.entered" || type == "gate.refused";
+}
+
+std::string decisions(const std::vector<Entry>& entries) {
+  std::string out;
+  for (const Entry& e : entries)
+    if (is_decision(e.type)) out += e.type + " " + e.id + " " + e.body->dump() + "\n";
+  return out;
+}
+
+struct Bench {
+  TempDir dir{"session-test"};
+  VirtualClock clock;
+  ScriptedWorld world{clock};
+  Pack pack = scripted_pack();
+  Roles roles = built_in_roles();
+  Rules rules{pack, roles};
+  fs::path journal_file() const { return dir.path() / "journal.hlj"; }
+
+  SessionState run(const Workload& workload = scripted_workload()) {
+    auto journal = Journal::open(journal_file(), clock);
+    Coordinator c(*journal, world, rules, {});
+    c.open("s1", workload);
+    return c.run();
+  }
+  SessionState resume() {
+    auto journal = Journal::open(journal_file(), clock);
+    Coordinator c(*journal, world, rules, {});
+    c.resume();
+    return c.run();
+  }
+};
+
+void typical(ScriptedWorld& w) {
+  w.effect = {{"weights Q8_0", 0.40}, {"weights Q4_0", 0.70}, {"-np 8", 0.12}, {"-fa off", -0.08}, {"--poll 0", 0.0}};
+  w.breaks_quality = {"weights Q4_0"};
+}
+
+TEST(Session, KeepsWhatIsProvenAndRefusesTheFastWrongOne) {
+  Bench b;
+  typical(b.world);
+  SessionState s = b.run();
+  ASSERT_TRUE(s.closed);
+  EXPECT_EQ(s.closed->result, "improved");
+  ASSERT_TRUE(s.incumbent.find("weights"));
+  EXPECT_EQ(s.incumbent.find("weights")->value, "Q8_0");
+  EXPECT_TRUE(s.incumbent.find("-np"));
+  EXPECT_FALSE(s.incumbent.find("-fa"));
+  bool refused = false;
+  for (const Proposal& p : s.proposals)
+    refused |= p.intent.change.text() == "weights Q4_0" && p.reverted && p.reverted->code == "quality";
+  EXPECT_TRUE(refused);
+  EXPECT_GE(s.final_pairs.size(), 5u);
+  EXPECT_GE(s.first_gain_at_s, 0);
+  EXPECT_LT(s.first_gain_at_s, s.workload.time_s / 4);   // L10
+  EXPECT_LE(s.spent_s, s.workload.time_s);
+  EXPECT_EQ(s.ablation.size(), 2u);
+}
+
+TEST(Session, NothingToGainEndsWithoutAKeep) {
+  Bench b;
+  SessionState s = b.run();
+  EXPECT_EQ(s.closed->result, "no_gain");
+  EXPECT_EQ(s.incumbent.id(), "stock");
+  EXPECT_TRUE(s.kept_items.empty());
+}
+
+TEST(Session, ClimbsTheLadderAndTakesTheFastestThatAnswers) {
+  Bench b;
+  typical(b.world);
+  b.world.build_dies["native"] = "illegal_instruction";
+  b.world.build_effect = {{"plain", 0.2}, {"slow", 0.0}};
+  SessionState s = b.run();
+  ASSERT_TRUE(s.enabled);
+  EXPECT_TRUE(s.enabled->climbed);
+  EXPECT_EQ(s.enabled->build, "plain");
+  EXPECT_EQ(s.stages.front().kind, "enablement");
+}
+
+TEST(Session, NothingAnswers) {
+  Bench b;
+  for (const char* build : {"native", "plain", "slow"}) b.world.build_dies[build] = "illegal_instruction";
+  SessionState s = b.run();
+  EXPECT_EQ(s.closed->result, "not_enabled");
+}
+
+TEST(Session, KernelClaimsAreMeasuredLikeAnythingElse) {
+  Bench b;
+  typical(b.world);
+  b.world.build_effect = {{"fast", 0.15}};
+  Intent claim{.role = "backend", .kind = "propose", .phase = "kernel", .change = {"build", "build", "fast"}, .source = "forge"};
+  b.world.kernel_claims = {claim};
+  SessionState s = b.run(scripted_workload(3000));
+  ASSERT_TRUE(s.incumbent.find("build"));
+  EXPECT_EQ(s.stages.back().kind, "kernel");
+}
+
+TEST(Session, VoidLegsAreRepeatedAndAHostThatNeverGetsQuietIsSaidSo) {
+  Bench b;
+  typical(b.world);
+  b.world.pollute_every = 5;
+  SessionState s = b.run(scripted_workload(2500));
+  EXPECT_EQ(s.closed->result, "improved");
+  EXPECT_GT(s.voids, 5);
+
+  Bench never;
+  never.world.pollute_every = 1;
+  SessionState n = never.run();
+  ASSERT_TRUE(n.closed);
+  EXPECT_NE(n.closed->result, "improved");
+}
+
+TEST(Session, TooSmallABudgetSaysWhatItNeeds) {
+  Bench b;
+  SessionState s = b.run(scripted_workload(60));
+  EXPECT_EQ(s.closed->stop_reason, "budget_too_small");
+  EXPECT_NE(s.phases.back().evidence.find("needs about"), std::string::npos);
+}
+
+TEST(Session, ReplaysARecipeFirst) {
+  Bench b;
+  typical(b.world);
+  Intent item{.role = "planner", .kind = "propose", .phase = "prelude", .change = {"flag", "-np", "8"}, .source = "recipe"};
+  b.world.recipe_items = {item};
+  SessionState s = b.run();
+  ASSERT_GE(s.stages.size(), 2u);
+  EXPECT_EQ(s.stages[1].kind, "warm_replay");
+  EXPECT_EQ(s.stages[1].change.text(), "-np 8");
+}
+
+TEST(Session, StopThenResumeThenClose) {
+  Bench b;
+  typical(b.world);
+  auto journal = Journal::open(b.journal_file(), b.clock);
+  Coordinator c(*journal, b.world, b.rules, {{}, [&](const SessionState& s, const std::string&) {
+                                               if (s.comparisons.size() == 1) b.world.stop = "user_stop";
+                                             }});
+  c.open("s1", scripted_workload());
+  SessionState stopped = c.run();
+  EXPECT_FALSE(stopped.closed);
+  EXPECT_EQ(stopped.stop_request, "user_stop");
+  journal.reset();
+  b.world.stop = "";
+  SessionState s = b.resume();
+  EXPECT_EQ(s.closed->result, "improved");
+}
+
+// decisions after a kill at every entry equal those of the undisturbed run, byte for byte
+TEST(Session, AKillAtAnyEntryChangesNoDecision) {
+  // Few knobs keep the journal short: the test's cost grows with its square.
+  auto prepare = [](Bench& b) {
+    typical(b.world);
+    b.world.noise_sd = 0.01;
+    std::erase_if(b.pack.knobs, [](const Knob& k) { return k.name == "-fa" || k.name == "-ub"; });
+  };
+  Bench whole;
+  prepare(whole);
+  whole.run(scripted_workload(700));
+  std::string expected = decisions(read_journal(whole.journal_file()).entries);
+  std::string bytes = read_file(whole.journal_file());
+  std::vector<size_t> ends;
+  for (size_t i = 0; i < bytes.size(); i++)
+    if (bytes[i] == '\n') ends.push_back(i + 1);
+  ASSERT_GT(ends.size(), 50u);
+  for (size_t k = 0; k + 1 < ends.size(); k++) {
+    Bench b;
+    prepare(b);
+    // Half of the kills tear the next entry as well.
+    size_t torn = k % 2 ? (ends[k + 1] - ends[k]) / 2 : 0;
+    write_file(b.journal_file(), bytes.substr(0, ends[k] + torn));
+    b.resume();
+    ASSERT_EQ(decisions(read_journal(b.journal_file()).entries), expected) << "killed after entry " << k + 1;
+  }
+}
+
+}  // namespace
+}  // namespace hyperloom

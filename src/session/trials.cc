@@ -1,0 +1,61 @@
+// Propose, screen, compare: the same for replayed items, framework knobs and kernel claims.
+#include "policy/gate.h"
+#include "session/budget.h"
+#include "session/rules.h"
+#include "session/step_json.h"
+
+namespace hyperloom {
+namespace {
+
+std::optional<Step> propose(const Rules& rules, const SessionState& s) {
+  // Proposals that others made (recipes, the backend) and the gate has not seen refuse here.
+  for (const Proposal& p : s.proposals)
+    if (p.status == ProposalStatus::Waiting && p.intent.phase == s.phase && !p.screened_log)
+      if (auto refused = gate(rules.pack, s, p.intent)) return emit("gate.refused", p.intent.id, *refused);
+  auto intent = rules.roles.planner->propose(rules.pack, s);
+  if (!intent) return {};
+  return emit("intent", intent->id, *intent);
+}
+
+std::optional<Step> compare(const Rules& rules, const SessionState& s, const Intent& intent) {
+  if (auto refused = gate(rules.pack, s, intent)) {
+    refused->intent = intent.proposal;
+    return emit("gate.refused", intent.proposal, *refused);
+  }
+  return emit("intent", intent.id, intent);
+}
+
+// What is left over when nothing more is worth comparing, or nothing more can be paid.
+std::optional<Step> tidy(const SessionState& s, const std::string& why) {
+  for (const Proposal& p : s.proposals) {
+    if (p.status != ProposalStatus::Waiting && p.status != ProposalStatus::Screened) continue;
+    if (p.intent.phase != s.phase) continue;
+    bool below = p.screened_log && *p.screened_log <= s.workload.objective.least_gain;
+    return emit("reverted", p.intent.id, Reverted{"", p.intent.id, below ? "screened_out" : "no_budget",
+                                                  below ? "no gain in a short leg" : why});
+  }
+  return {};
+}
+
+bool affordable(const SessionState& s) { return searchable_s(s) >= 3 * pair_cost_s(s) + quality_cost_s(s); }
+
+}  // namespace
+
+std::optional<Step> trials(const Rules& rules, const SessionState& s) {
+  if (!s.comparisons.empty())
+    if (auto step = drive(rules, s, s.comparisons.back())) return step;
+  if (auto alarm = rules.roles.watchdog->watch(s)) return emit("intent", alarm->id, *alarm);
+  for (const Intent& alert : s.alerts)
+    if (alert.kind == "stop") return {};
+  if (auto step = propose(rules, s)) return step;
+  if (!affordable(s)) return tidy(s, "no time left for a comparison");
+  auto wanted = rules.roles.planner->compare(rules.pack, s);
+  const Proposal* subject = wanted ? s.proposal(wanted->proposal) : nullptr;
+  bool leader = subject && !subject->screened_log;
+  if (!leader)
+    if (auto step = screen(rules, s)) return step;
+  if (wanted) return compare(rules, s, *wanted);
+  return tidy(s, "not reached");
+}
+
+}  // namespace hyperloom
