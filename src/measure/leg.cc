@@ -71,7 +71,7 @@ LoadSpec load_spec(const LegOrder& order, const Server& server) {
   spec.traffic = order.traffic;
   spec.warmup_requests = order.warmup_requests;
   spec.time_limit_s = order.time_limit_s;
-  spec.request_timeout_s = order.time_limit_s;   // a hanging server ends the leg, not the session
+  if (order.time_limit_s > 0) spec.request_timeout_s = 0;   // the leg's own limit cuts off what hangs
   spec.limits = order.objective.limits;
   return spec;
 }

@@ -22,10 +22,10 @@ name: fake
 launch: {argv: [python3]}
 stop: {signal: TERM, grace_s: 5}
 ready: {health: /health, timeout_s: 60}
-effective: {slots: "GET /props#/total_slots"}
+effective: {--slots: "GET /props#/total_slots"}
 metrics: {path: /metrics, names: {output_tokens: "llamacpp:tokens_predicted_total"}}
 knobs:
-  - {name: slots, kind: flag, type: int, values: [8], stock: probe}
+  - {name: --slots, kind: flag, type: int, values: [8], stock: probe}
 )";
 
 class Leg : public testing::Test {
@@ -90,7 +90,7 @@ TEST_F(Leg, GoodLegFillsEverything) {
   EXPECT_EQ(leg.value, leg.load.output_tok_s);
   EXPECT_EQ(leg.load.failed, 0);
   EXPECT_EQ(leg.trace_sha256.size(), 64u);
-  EXPECT_EQ(leg.effective.at("slots"), "8");
+  EXPECT_EQ(leg.effective.at("--slots"), "8");
   EXPECT_EQ(leg.metrics.at("output_tokens"), 28 * 8);   // warm-up and measured, and nothing of the readiness probe
   EXPECT_GT(leg.boot_s, 0);
   EXPECT_GT(leg.cost_s, leg.boot_s);
@@ -138,7 +138,7 @@ TEST_F(Leg, DeafServerIsKilledAndTheLegStands) {
 
 TEST_F(Leg, IgnoredFlagIsTheCandidatesFault) {
   launch({});
-  order_.launch.expected = {{"slots", "16"}};
+  order_.launch.expected = {{"--slots", "16"}};
   EXPECT_EQ(failure().failure_class, "ignored_flag");
 }
 

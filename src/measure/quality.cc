@@ -65,7 +65,7 @@ void judge_agreement(const QualityReport& report, Judgement& out) {
   const std::string seen = fmt::format(
       "greedy answers agree with stock's over {:.1f} % of their length ({} answers; stock with itself {})",
       100 * own.share, own.compared, stock_known ? fmt::format("{:.1f} %", 100 * stock.share) : "unknown");
-  const bool numeric = report.kl_done;
+  const bool numeric = report.kl_done || !report.kl.error.empty();
   if (numeric && stock_known && own.share < kCollapse && stock.share > kSteadyStock)
     out.quality.push_back(seen + fmt::format(", limit {:.0f} %: broken under load; look at the answers", 100 * kCollapse));
   else if (!numeric && stock_known && own.share < stock.share - kAgreementSlack)
