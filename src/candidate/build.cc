@@ -109,7 +109,7 @@ std::string run_step(std::vector<std::string> argv, const std::map<std::string, 
     const bool stopped = stop_flag != nullptr && *stop_flag;
     if (stopped || clock.mono_s() - start > limit_s) {
       child->stop(2);
-      return stopped ? "stopped by request" : "took longer than its " + format_duration(limit_s);
+      return stopped ? "stopped by request" : "ran out of the time that it was given";
     }
     const std::vector<std::string> lines = clean_log_lines(read_file(log), 200);
     if (progress && !lines.empty() && lines.back() != told) progress(told = lines.back());   // "[12/345] Building ..."
