@@ -62,11 +62,11 @@ std::optional<double> read_value(const std::vector<std::string>& lines, const st
 // Fills the fields that `read` names; the error names the first that the output lacks.
 std::string read_fields(const ToolCommand& command, const std::string& output, KlResult& result) {
   const std::vector<std::string> lines = clean_log_lines(output, 400);
-  const std::map<std::string, std::pair<double*, double>> fields = {   // where to, in which unit
+  const std::map<std::string, std::pair<double*, double>> fields = {   // where to, and times what (top1: percent)
       {"mean_kl", {&result.mean_kl, 1}},     {"mean_kl_se", {&result.mean_kl_se, 1}},
       {"ppl_ratio", {&result.ppl_ratio, 1}}, {"ppl_ratio_se", {&result.ppl_ratio_se, 1}},
-      {"top1_percent", {&result.top1, 0.01}}, {"top1_percent_se", {&result.top1_se, 0.01}}};
-  for (const char* needed : {"mean_kl", "ppl_ratio", "top1_percent"})
+      {"top1", {&result.top1, 0.01}}, {"top1_se", {&result.top1_se, 0.01}}};
+  for (const char* needed : {"mean_kl", "ppl_ratio", "top1"})
     if (!command.read.count(needed)) return fmt::format("the pack's kl_compare.read lacks `{}`", needed);
   for (const auto& [name, pattern] : command.read) {
     const auto field = fields.find(name);
