@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -81,14 +80,6 @@ std::map<std::string, double> counter_differences(const std::map<std::string, do
     if (name != kProcessStart && earlier != before.end() && value >= earlier->second) differences[name] = value - earlier->second;
   }
   return differences;
-}
-
-std::string records_jsonl(const std::vector<RequestRecord>& records) {
-  std::string text;
-  // Models do emit broken UTF-8; a record is not lost for it.
-  for (const RequestRecord& record : records)
-    text += to_json_value(record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  return text;
 }
 
 std::string answers_sha256(const std::vector<RequestRecord>& records) {

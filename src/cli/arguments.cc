@@ -1,0 +1,132 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "workload/names.h"
+
+namespace hyperloom {
+namespace {
+
+constexpr double kLongestPrompt = 10e6;
+
+void at_least_one(const char* flag, int value) {
+  if (value < 1) throw bad_input(std::string(flag) + " " + std::to_string(value) + " is too few", "give at least " + std::string(flag) + " 1");
+}
+
+// The whole of `text` as a number; false when it is none.
+bool number_of(const std::string& text, double& value) {
+  char* end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  return !text.empty() && !std::isspace(static_cast<unsigned char>(text[0])) && *end == 0 && std::isfinite(value);
+}
+
+}  // namespace
+
+std::vector<std::string> split_command(const std::string& text, const std::string& what) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == '\'') {
+      if (c == '\'') quote = 0;
+      else word += c;
+    } else if (c == '\\') {
+      if (++i == text.size()) throw bad_input("the command of " + what + " ends in a backslash: " + text, "remove it, or escape a character with it");
+      // Within "..." a backslash is itself, unless it escapes what would end or start something.
+      if (quote == '"' && std::string("\"\\$`\n").find(text[i]) == std::string::npos) word += c;
+      word += text[i];
+      in_word = true;
+    } else if (quote == '"') {
+      if (c == '"') quote = 0;
+      else word += c;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      in_word = true;
+    } else if (std::isspace(static_cast<unsigned char>(c))) {
+      if (in_word) words.push_back(std::move(word));
+      word.clear();
+      in_word = false;
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (quote) throw bad_input("the command of " + what + " has an open " + quote + ": " + text, "close the quote");
+  if (in_word) words.push_back(std::move(word));
+  if (words.empty()) throw bad_input("the command of " + what + " is empty", "give a launch command with {port}, or a URL");
+  return words;
+}
+
+std::vector<std::string> launch_words(const std::string& text, const std::string& what) {
+  std::vector<std::string> words = split_command(text, what);
+  bool port = false;
+  for (std::string& word : words) {
+    word = replace_all(replace_all(word, "${port}", "{port}"), "{port}", "${port}");
+    port |= word.find("${port}") != std::string::npos;
+  }
+  if (!port)
+    throw bad_input("the command of " + what + " has no {port}: " + text,
+                    "write {port} where the server's port belongs, as in `my-server --port {port}`");
+  return words;
+}
+
+bool is_url(const std::string& text) { return starts_with(text, "http://") || starts_with(text, "https://"); }
+
+std::string checked_url(const std::string& url, const std::string& flag) {
+  const size_t host = url.find("://");
+  if (!is_url(url) || host + 3 >= url.size() || url[host + 3] == '/' || url.find_first_of(" \t\n") != std::string::npos)
+    throw bad_input(flag + " `" + url + "` is no URL of a server", "write it as http://127.0.0.1:8080");
+  std::string clean = url;
+  while (ends_with(clean, "/")) clean.pop_back();
+  return clean;
+}
+
+Limit parse_limit(const std::string& text) {
+  const std::string shape = "write it as ttft:p95:500 (ms); metrics: " + join(limit_metrics(), ", ") + "; percentiles: p50, p90, p95, p99";
+  const auto refuse = [&](const std::string& why) { return bad_input("--limit `" + text + "`: " + why, shape); };
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 3) throw refuse("it has " + std::to_string(parts.size()) + " parts, not 3");
+  Limit limit;
+  limit.metric = parts[0];
+  const auto& metrics = limit_metrics();
+  if (std::find(metrics.begin(), metrics.end(), limit.metric) == metrics.end())
+    throw refuse("unknown metric `" + limit.metric + "`" + did_you_mean(limit.metric, metrics));
+  if (!starts_with(parts[1], "p") || !number_of(parts[1].substr(1), limit.percentile) ||
+      (limit.percentile != 50 && limit.percentile != 90 && limit.percentile != 95 && limit.percentile != 99))
+    throw refuse("percentile `" + parts[1] + "` is not measured");
+  if (!number_of(parts[2], limit.max_ms) || limit.max_ms <= 0) throw refuse("`" + parts[2] + "` is no time above 0");
+  return limit;
+}
+
+Traffic checked_traffic(const TrafficFlags& flags) {
+  at_least_one("--requests", flags.requests);
+  if (!(flags.rate_rps >= 0) || !std::isfinite(flags.rate_rps))
+    throw bad_input("--rate " + std::to_string(flags.rate_rps) + " is no rate", "give requests a second above 0, or leave --rate out");
+  if (flags.rate_rps == 0) at_least_one("--clients", flags.clients);
+  if (flags.dataset.empty()) at_least_one("--prompt-tokens", flags.prompt_tokens);
+  if (flags.dataset.empty() || flags.output_tokens < 0) at_least_one("--output-tokens", flags.output_tokens);
+  if (flags.prompt_tokens > kLongestPrompt || flags.output_tokens > kLongestPrompt)
+    throw bad_input("more than 10 million tokens a request", "shorten --prompt-tokens and --output-tokens");
+  Traffic traffic;
+  if (flags.api == "chat") traffic.api = Traffic::Api::Chat;
+  else if (flags.api == "completions") traffic.api = Traffic::Api::Completions;
+  else throw bad_input("--api `" + flags.api + "` is not known" + did_you_mean(flags.api, {"chat", "completions"}), "one of: chat, completions");
+  traffic.kind = flags.rate_rps > 0 ? Traffic::Kind::Poisson : Traffic::Kind::Closed;
+  if (flags.rate_rps > 0) traffic.rate_rps = flags.rate_rps;
+  else traffic.clients = flags.clients;
+  if (flags.dataset.empty()) traffic.prompt_tokens.mean = flags.prompt_tokens;
+  traffic.output_tokens.mean = flags.output_tokens;
+  traffic.dataset = flags.dataset;
+  traffic.ignore_eos = flags.ignore_eos;
+  traffic.seed = flags.seed;
+  return traffic;
+}
+
+}  // namespace hyperloom

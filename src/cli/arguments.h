@@ -1,0 +1,36 @@
+// What bench and compare read from their command lines. Every refusal names the flag, the value and the mend.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workload/workload.h"
+
+namespace hyperloom {
+
+// Words as a POSIX shell splits them: blanks, '...', "..." and backslashes; no expansion of any kind, and no shell
+// runs. Error(BadInput) on an open quote or an empty command; `what` names it in the message ("A").
+std::vector<std::string> split_command(const std::string& text, const std::string& what);
+
+// A launch command's words with {port} (or ${port}) turned into ${port}, which the server room fills in.
+// Error(BadInput) when it names no port at all, or one fixed port (each boot takes a free one).
+std::vector<std::string> launch_words(const std::string& text, const std::string& what);
+
+bool is_url(const std::string& text);
+// Error(BadInput) unless http:// or https:// with a host. Returns it without slashes at the end.
+std::string checked_url(const std::string& url, const std::string& flag);
+
+// "ttft:p95:500": metric, percentile (50, 90, 95 or 99), limit in ms.
+Limit parse_limit(const std::string& text);
+
+struct TrafficFlags {
+  int clients = 8;
+  double rate_rps = 0;                   // above 0: open loop
+  int requests = 0, prompt_tokens = 0, output_tokens = 0;   // output_tokens 0 = the dataset's own lengths
+  std::string api = "chat", dataset;
+  uint64_t seed = 1;
+  bool ignore_eos = true;
+};
+Traffic checked_traffic(const TrafficFlags& flags);
+
+}  // namespace hyperloom

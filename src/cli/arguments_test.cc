@@ -1,0 +1,92 @@
+#include "cli/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/error.h"
+
+namespace hyperloom {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string problem_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::BadInput);
+    EXPECT_FALSE(error.mend().empty()) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SplitCommand, AsAShellWould) {
+  EXPECT_EQ(split_command("  a  b\tc\n", "A"), (Words{"a", "b", "c"}));
+  EXPECT_EQ(split_command("'a b' \"c d\" e\\ f", "A"), (Words{"a b", "c d", "e f"}));
+  EXPECT_EQ(split_command("x'y'\"z\"", "A"), (Words{"xyz"}));
+  EXPECT_EQ(split_command("a '' \"\"", "A"), (Words{"a", "", ""}));
+  EXPECT_EQ(split_command("'a\\b' \"a\\b\" \"a\\\"b\" a\\'b", "A"), (Words{"a\\b", "a\\b", "a\"b", "a'b"}));
+  EXPECT_EQ(split_command("echo $HOME *.txt ~ | ; &", "A"), (Words{"echo", "$HOME", "*.txt", "~", "|", ";", "&"}));
+}
+
+TEST(SplitCommand, RefusesWhatAShellWouldWaitFor) {
+  EXPECT_NE(problem_of([] { split_command("a 'b", "A"); }).find("open '"), std::string::npos);
+  EXPECT_NE(problem_of([] { split_command("a \"b", "B"); }).find("of B has an open \""), std::string::npos);
+  EXPECT_NE(problem_of([] { split_command("a \\", "A"); }).find("backslash"), std::string::npos);
+  EXPECT_NE(problem_of([] { split_command("  ", "A"); }).find("empty"), std::string::npos);
+}
+
+TEST(LaunchWords, PortInBothSpellings) {
+  EXPECT_EQ(launch_words("s --port {port}", "A"), (Words{"s", "--port", "${port}"}));
+  EXPECT_EQ(launch_words("s --listen=0.0.0.0:${port}", "A"), (Words{"s", "--listen=0.0.0.0:${port}"}));
+  EXPECT_NE(problem_of([] { launch_words("s --port 8080", "A"); }).find("no {port}"), std::string::npos);
+}
+
+TEST(Url, CheckedAndTrimmed) {
+  EXPECT_EQ(checked_url("http://h:1/v1//", "--url"), "http://h:1/v1");
+  for (const char* bad : {"", "localhost:8080", "http://", "http:///x", "ftp://h", "http://h o"})
+    EXPECT_NE(problem_of([&] { checked_url(bad, "--url"); }).find("--url"), std::string::npos) << bad;
+}
+
+TEST(LimitFlag, ReadsAndRefuses) {
+  const Limit limit = parse_limit("ttft:p95:500.5");
+  EXPECT_EQ(limit.metric, "ttft");
+  EXPECT_EQ(limit.percentile, 95);
+  EXPECT_EQ(limit.max_ms, 500.5);
+  for (const char* bad : {"", "ttft", "ttft:95:500", "ttft:p95", "ttft:p94:5", "ttft:p95:", "ttft:p95:-1", "ttft:p95:0", "ttft:p95:5ms",
+                          "ttft:p95:nan", "ttft:p95:inf", "ttft:p95:5:6", "latency:p95:5", "ttft:p 95:5"})
+    EXPECT_NE(problem_of([&] { parse_limit(bad); }), "") << bad;
+  EXPECT_NE(problem_of([] { parse_limit("tftt:p95:5"); }).find("did you mean `ttft`"), std::string::npos);
+}
+
+TEST(TrafficFlagsTest, ClosedOpenAndDataset) {
+  TrafficFlags flags{.requests = 4, .prompt_tokens = 10, .output_tokens = 5};
+  EXPECT_EQ(checked_traffic(flags).kind, Traffic::Kind::Closed);
+  EXPECT_EQ(checked_traffic(flags).clients, 8);
+  flags.rate_rps = 2;
+  EXPECT_EQ(checked_traffic(flags).kind, Traffic::Kind::Poisson);
+  flags.dataset = "x";
+  flags.prompt_tokens = flags.output_tokens = 0;
+  EXPECT_EQ(checked_traffic(flags).output_tokens.mean, 0);
+}
+
+TEST(TrafficFlagsTest, Refusals) {
+  const TrafficFlags good{.requests = 4, .prompt_tokens = 10, .output_tokens = 5};
+  const auto refused = [&](const std::function<void(TrafficFlags&)>& spoil) {
+    TrafficFlags flags = good;
+    spoil(flags);
+    return problem_of([&] { checked_traffic(flags); });
+  };
+  EXPECT_EQ(refused([](TrafficFlags&) {}), "");
+  EXPECT_NE(refused([](TrafficFlags& f) { f.clients = 0; }).find("--clients 0"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.requests = 0; }).find("--requests 0"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.prompt_tokens = -1; }).find("--prompt-tokens"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.output_tokens = 0; }).find("--output-tokens"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = -1; }).find("--rate"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.api = "chats"; }).find("did you mean `chat`"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyperloom

@@ -1,0 +1,112 @@
+// `hyperloom bench --url`: load on a server that somebody else runs.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/arguments.h"
+#include "cli/bench_leg.h"
+#include "cli/load_line.h"
+#include "cli/sample_size.h"
+#include "cli/server_check.h"
+#include "load/result_files.h"
+
+namespace hyperloom {
+namespace {
+
+LoadSpec load_spec(const BenchOptions& options) {
+  LoadSpec spec;
+  spec.url = checked_url(options.url, "--url");
+  spec.model = options.model;
+  for (const std::string& header : options.headers)
+    if (header.find(':') == std::string::npos || header[0] == ':')
+      throw bad_input("--header `" + header + "` is no header", "write it as \"Name: value\"");
+  spec.headers = options.headers;
+  spec.traffic = checked_traffic({.clients = options.clients, .rate_rps = options.rate_rps, .requests = options.requests,
+                                  .prompt_tokens = options.prompt_tokens, .output_tokens = options.output_tokens,
+                                  .api = options.api, .dataset = options.dataset, .seed = options.seed,
+                                  .ignore_eos = options.ignore_eos});
+  spec.warmup_requests = options.warmup >= 0 ? options.warmup : spec.traffic.clients / 2;
+  if (options.duration_s < 0) throw bad_input(fmt::format("--duration {} is no time", options.duration_s), "give seconds above 0");
+  spec.time_limit_s = options.duration_s;
+  for (const std::string& limit : options.limits) spec.limits.push_back(parse_limit(limit));
+  return spec;
+}
+
+std::string what_runs(const LoadSpec& spec, int requests) {
+  const Traffic& t = spec.traffic;
+  const std::string load = t.kind == Traffic::Kind::Closed ? fmt::format("{} clients", t.clients) : fmt::format("{} requests/s", t.rate_rps);
+  return fmt::format("{} ({}), {}, {} requests after {} of warm-up", spec.url, spec.model, load, requests, spec.warmup_requests);
+}
+
+Json result_json(const LoadSpec& spec, const RequestTrace& trace, const LoadResult& result) {
+  const Traffic& t = spec.traffic;
+  Json json{{"schema", 1}, {"url", spec.url}, {"model", spec.model}, {"api", t.api == Traffic::Api::Chat ? "chat" : "completions"},
+            {"seed", t.seed}, {"warmup_requests", spec.warmup_requests}, {"trace_sha256", trace.sha256},
+            {"interrupted", result.stopped}, {"load", result.summary}};
+  if (t.kind == Traffic::Kind::Closed) json["clients"] = t.clients;
+  else json["rate_rps"] = t.rate_rps;
+  for (const Limit& limit : spec.limits) {
+    Json entry{{"metric", limit.metric}, {"percentile", limit.percentile}, {"max_ms", limit.max_ms}};
+    if (const double seen = limit_value_ms(result.summary, limit); seen >= 0) entry["value_ms"] = seen, entry["met"] = seen <= limit.max_ms;
+    json["limits"].push_back(entry);
+  }
+  return json;
+}
+
+void print_limits(const LoadSpec& spec, const LoadSummary& summary) {
+  for (const Limit& limit : spec.limits) {
+    const double seen = limit_value_ms(summary, limit);
+    std::printf("limit %s p%g <= %g ms: %s\n", limit.metric.c_str(), limit.percentile, limit.max_ms,
+                seen < 0 ? "not measured" : fmt::format("{:.1f} ms, {}", seen, seen <= limit.max_ms ? "met" : "missed").c_str());
+  }
+}
+
+int bench_url(const BenchOptions& options) {
+  LoadSpec spec = load_spec(options);
+  check_writable(options.save_result, "--save-result");
+  check_writable(options.save_requests, "--save-requests");
+  const int count = spec.warmup_requests + options.requests;
+  if (!spec.traffic.dataset.empty()) make_trace(spec.traffic, options.seed, count, 0);   // refused before anything is sent
+
+  LoadLine line("asking " + spec.url + " for one answer");
+  const ServerCheck check = check_server(spec, "--url", &stop_flags().any);
+  spec.model = check.model;
+  const RequestTrace trace = make_trace(spec.traffic, options.seed, count, check.tokens_per_word);
+  line.note(what_runs(spec, options.requests));
+  line.say("measuring");
+  LoadResult result = run_load(spec, trace, [&](const LoadProgress& p) { line.update(p); }, &stop_flags().any);
+  for (std::string& warning : sample_size_warnings(result.summary, spec.limits)) result.summary.warnings.push_back(std::move(warning));
+
+  LoadSummary& summary = result.summary;
+  if (summary.completed == 0 && !result.stopped && summary.failed > 0) {
+    std::string kinds;
+    for (const auto& [kind, n] : summary.fail_kinds) kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", n, kind);
+    throw bad_input("none of the requests to " + spec.url + " completed (" + kinds + ")", "look at the server's log");
+  }
+  if (!options.save_requests.empty()) write_file(options.save_requests, records_jsonl(result.records));
+  if (!options.save_result.empty())
+    write_file(options.save_result, vllm_result(spec, result, "openai", SystemClock().wall()).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (options.json) {
+    std::printf("%s\n", result_json(spec, trace, result).dump(2).c_str());
+  } else {
+    std::printf("%s", terminal_table(summary).c_str());
+    print_limits(spec, summary);
+  }
+  if (result.stopped) std::fprintf(stderr, "stopped early: these figures are of what had been measured by then\n");
+  return result.stopped ? static_cast<int>(ErrorKind::Interrupted) : 0;
+}
+
+}  // namespace
+
+int bench_command(const BenchOptions& options) {
+  if (options.url.empty() == options.workload.empty())
+    throw bad_input(options.url.empty() ? "bench needs a server" : "--url and --workload exclude each other",
+                    "give --url http://HOST:PORT of a running server, or --workload FILE to launch one");
+  return options.url.empty() ? bench_leg(options) : bench_url(options);
+}
+
+}  // namespace hyperloom

@@ -1,0 +1,192 @@
+#include "cli/noise_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "load/random.h"
+#include "stats/quantile.h"
+
+namespace hyperloom {
+namespace {
+
+constexpr int kPoolPairs = 6;
+constexpr double kBusyCores = 0.05, kSteal = 0.01, kShortWindow_s = 5, kVoidShare = 0.1;
+
+std::string percent(double log_ratio) { return fmt::format("{:.2f} %", 100 * std::expm1(log_ratio)); }
+
+std::string noise_lines(const NoiseStudy& s) {
+  const Interval i = claim_interval(s.differences);
+  NoisePool pool;
+  pool.add_null_pairs(s.differences);
+  return fmt::format("pair noise      {:.2f} % sd of a pair's ratio, {:.2f} % clamped as the test sees it ({} pairs)\n", 100 * i.sd,
+                     100 * pool.pair_sd(), i.n) +
+         fmt::format("A against A     {} [{}, {}]: {}\n", percent(i.mean), percent(i.low), percent(i.high),
+                     i.low <= 0 && i.high >= 0 ? "no difference, as it should be" : "a difference where there is none; 1 such run in 20 is luck");
+}
+
+std::string boot_lines(const NoiseStudy& s) {
+  std::vector<double> values;
+  for (const AaLeg& leg : s.legs) values.push_back(leg.log_value);
+  const double per_leg = slope(values), t = slope_t(values);
+  std::string text = fmt::format("drift           {:+.3f} % a leg (t {:.1f}): {}\n", 100 * per_leg, t,
+                                 std::fabs(t) < 3 ? "none to be seen" : "the host gets steadily slower or faster; pairs cancel most of it");
+  const Kinds kinds = kinds_of(values);
+  if (kinds.two())
+    text += fmt::format("boots           two kinds: {} slow and {} fast, {} apart. Memory or thread placement differs from boot to boot\n", kinds.slow,
+                        kinds.fast, percent(kinds.gap_log));
+  else
+    text += fmt::format("boots           of one kind (widest gap {:.1f} sd; two kinds from {:.1f})\n", kinds.gap_in_sd, Kinds::kTwo);
+  return text;
+}
+
+std::string void_lines(const NoiseStudy& s) {
+  const size_t all = s.legs.size() + s.voids.size();
+  std::string text = fmt::format("void legs       {} of {}\n", s.voids.size(), all);
+  std::map<std::string, int> reasons;
+  for (const AaVoid& v : s.voids) ++reasons[v.reason.substr(0, v.reason.find_first_of("0123456789"))];
+  for (const auto& [reason, count] : reasons) {
+    const auto example = std::find_if(s.voids.begin(), s.voids.end(), [&, start = reason](const AaVoid& v) { return v.reason.rfind(start, 0) == 0; });
+    text += fmt::format("                {} x {}\n", count, example->reason);
+  }
+  return text;
+}
+
+std::string share_text(const Share& share) {
+  return fmt::format("{} of {} = {:.2f} % [{:.2f}, {:.2f}]", share.hits, share.of, 100 * share.value(), 100 * share.low, 100 * share.high);
+}
+
+std::string needed_lines(double pair_sd) {
+  std::string text = "pairs needed   ";
+  for (const int gain : {1, 2, 3, 5}) {
+    const int pairs = pairs_needed(std::log1p(gain / 100.0), pair_sd);
+    text += fmt::format(" {} %: {}{}", gain, pairs > 0 ? std::to_string(pairs) : "more than 10", gain == 5 ? "\n" : ",");
+  }
+  return text;
+}
+
+std::vector<std::string> advice(const NoiseStudy& s) {
+  std::vector<double> foreign, steal, window, requests;
+  for (const AaLeg& leg : s.legs) {
+    foreign.push_back(leg.foreign_cpu);
+    steal.push_back(leg.steal);
+    window.push_back(leg.window_s);
+    requests.push_back(leg.requests);
+  }
+  std::vector<std::string> lines;
+  if (!s.governor.empty() && s.governor != "performance")
+    lines.push_back("the CPU governor is " + s.governor + ": `sudo cpupower frequency-set -g performance`");
+  if (mean(foreign) > kBusyCores)
+    lines.push_back(fmt::format("other processes used {:.2f} cores on average: stop them, or give engine.cpus fewer cores than {}", mean(foreign), s.cores));
+  if (mean(steal) > kSteal)
+    lines.push_back(fmt::format("the hypervisor took {:.2f} cores: dedicated or pinned virtual cores would not be shared", mean(steal)));
+  if (median(window) < kShortWindow_s)
+    lines.push_back(fmt::format("a leg measures only {:.1f} s ({:.0f} requests): a larger budget.time_s makes legs longer and quieter", median(window), median(requests)));
+  const double all = static_cast<double>(s.legs.size() + s.voids.size());
+  if (all > 0 && static_cast<double>(s.voids.size()) / all > kVoidShare)
+    lines.push_back("many legs were void: each costs a boot; choose a quieter hour or machine");
+  return lines;
+}
+
+}  // namespace
+
+Share wilson(int hits, int of, double z) {
+  Share share{.hits = hits, .of = of};
+  if (of <= 0) return share;
+  const double n = of, p = hits / n, zz = z * z / n;
+  const double centre = (p + zz / 2) / (1 + zz), half = z / (1 + zz) * std::sqrt(p * (1 - p) / n + zz / (4 * n));
+  share.low = hits == 0 ? 0 : std::max(0.0, centre - half);
+  share.high = hits == of ? 1 : std::min(1.0, centre + half);
+  return share;
+}
+
+Kinds kinds_of(std::vector<double> values) {
+  Kinds kinds;
+  constexpr size_t kSide = 2;
+  const double sd = sample_sd(values);
+  if (values.size() < 2 * kSide || !(sd > 0)) return kinds;
+  std::sort(values.begin(), values.end());
+  for (size_t i = kSide; i + kSide <= values.size(); ++i) {
+    const double gap = values[i] - values[i - 1];
+    if (gap <= kinds.gap_log) continue;
+    kinds.gap_log = gap;
+    kinds.slow = static_cast<int>(i);
+  }
+  kinds.fast = static_cast<int>(values.size()) - kinds.slow;
+  kinds.gap_in_sd = kinds.gap_log / sd;
+  return kinds;
+}
+
+double slope(const std::vector<double>& values) {
+  const double n = static_cast<double>(values.size());
+  if (n < 2) return 0;
+  const double middle = (n - 1) / 2, centre = mean(values);
+  double xy = 0, xx = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double x = static_cast<double>(i) - middle;
+    xy += x * (values[i] - centre);
+    xx += x * x;
+  }
+  return xy / xx;
+}
+
+FalseKeeps resample_sessions(const std::vector<double>& differences, int sessions, double alpha, int comparisons, int pool_pairs,
+                             uint64_t seed) {
+  if (differences.empty()) throw internal_error("resampling without measured differences");
+  Random random(seed);
+  const auto draw = [&] {
+    const double d = differences[random.below(differences.size())];
+    return random.below(2) ? d : -d;
+  };
+  TestPlan plan;
+  plan.alpha_k = alpha / comparisons;
+  FalseKeeps result;
+  int fooled = 0, kept = 0;
+  for (int session = 0; session < sessions; ++session) {
+    std::vector<double> nulls(static_cast<size_t>(pool_pairs));
+    std::generate(nulls.begin(), nulls.end(), draw);
+    NoisePool pool;
+    pool.add_null_pairs(nulls);
+    bool any = false;
+    for (int comparison = 0; comparison < comparisons; ++comparison) {
+      std::vector<double> pairs;
+      Verdict verdict = Verdict::Continue;
+      while (verdict == Verdict::Continue) {
+        pairs.push_back(draw());
+        verdict = look(pool, pairs, plan).verdict;
+        ++result.looks;
+      }
+      any |= verdict == Verdict::Faster;
+      kept += verdict == Verdict::Faster;
+      pool.add_comparison(pairs);
+    }
+    fooled += any;
+  }
+  result.sessions = wilson(fooled, sessions);
+  result.comparisons = wilson(kept, sessions * comparisons);
+  return result;
+}
+
+std::string to_text(const NoiseStudy& s, double alpha, int comparisons, uint64_t seed, int sessions) {
+  std::string text;
+  if (s.differences.size() >= 2) text += noise_lines(s);
+  if (s.legs.size() >= 4) text += boot_lines(s);
+  text += void_lines(s);
+  if (s.differences.size() < 2) return text + "too few pairs for anything else\n";
+  const FalseKeeps keeps = resample_sessions(s.differences, sessions, alpha, comparisons, kPoolPairs, seed);
+  text += fmt::format("false keeps     sessions of {} null comparisons in which one would be kept: {}; promised: {:g} %\n", comparisons,
+                      share_text(keeps.sessions), 100 * alpha);
+  text += fmt::format("                comparisons: {}; {} looks at resampled pairs of this run, so it knows its size and shape\n",
+                      share_text(keeps.comparisons), keeps.looks);
+  text += "                and not what this host does at other hours\n";
+  NoisePool pool;
+  pool.add_null_pairs(s.differences);
+  text += needed_lines(pool.pair_sd());
+  for (const std::string& line : advice(s)) text += "to change       " + line + "\n";
+  return text;
+}
+
+}  // namespace hyperloom
