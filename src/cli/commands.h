@@ -32,7 +32,7 @@ int recipes_export_command();
 struct BenchOptions {
   std::string url, model = "default", api = "chat";
   std::filesystem::path workload, save_result, save_requests;      // workload: launch the engine ourselves, one leg
-  int clients = 8, requests = 64, warmup = 0, prompt_tokens = 128, output_tokens = 64;
+  int clients = 8, requests = 64, warmup = -1, prompt_tokens = 128, output_tokens = 64;
   double rate_rps = 0, duration_s = 0;
   std::string dataset;
   uint64_t seed = 1;

@@ -91,7 +91,7 @@ int run(int argc, char** argv) {
   c->add_option("--model", bench.model, "model name to send")->capture_default_str();
   c->add_option("--api", bench.api, "chat or completions")->capture_default_str();
   c->add_option("--clients", bench.clients, "closed loop: requests in flight")->capture_default_str();
-  c->add_option("--rate", bench.rate_rps, "open loop instead: Poisson requests a second");
+  c->add_option("--rate", bench.rate_rps, "open loop instead: Poisson requests a second")->excludes("--clients");
   c->add_option("--requests", bench.requests, "measured requests")->capture_default_str();
   c->add_option("--warmup", bench.warmup, "requests before the window opens; default: half the clients");
   c->add_option("--duration", bench.duration_s, "close the window after so many seconds at the latest");
