@@ -3,6 +3,7 @@
 namespace hyperloom {
 namespace {
 constexpr int kVoidsInARow = 8;        // legs of this host in a row without evidence
+constexpr size_t kMostProposals = 600; // more than any pack has legal values, for every cycle
 constexpr int kFailuresInARow = 6;     // candidates in a row that crash: something else is wrong
 }  // namespace
 
@@ -15,6 +16,8 @@ std::optional<Intent> BuiltInWatchdog::watch(const SessionState& state) const {
     if (alert.kind == "stop") return {};
   if (state.voids_in_a_row >= kVoidsInARow)
     return stop("host_never_quiet", std::to_string(state.voids_in_a_row) + " legs in a row were spoiled by other load on this host");
+  if (state.proposals.size() > kMostProposals)
+    return stop("going_in_circles", std::to_string(state.proposals.size()) + " proposals were made: the same ones come again and again");
   int failures = 0;
   for (auto p = state.proposals.rbegin(); p != state.proposals.rend() && p->reverted; ++p) {
     if (p->reverted->code != "failed") break;

@@ -31,14 +31,7 @@ void add_machine(const MachineFacts& machine, const Workload& workload, Facts& f
     facts["machine.gpu_vendor"] = machine.gpus[0].vendor;
     facts["machine.gpu_memory_gib"] = machine.gpus[0].memory_gib;
   }
-  if (const int version = find_clang().version; version > 0) {
-    facts["machine.clang"] = static_cast<double>(version);
-    facts["machine.has_clang"] = 1.0;
-  }
-  for (const char* header : {"/usr/include/openblas/cblas.h", "/usr/include/x86_64-linux-gnu/openblas-pthread/cblas.h",
-                             "/usr/include/aarch64-linux-gnu/openblas-pthread/cblas.h"}) {
-    if (fs::exists(header)) facts["machine.openblas"] = 1.0;
-  }
+  for (const auto& [tool, value] : machine.tools) facts["machine." + tool] = value;
 }
 
 // Room for all but the rarest request: three standard deviations of its log-normal length.
@@ -105,6 +98,19 @@ Clang find_clang() {
     }
   }
   return best;
+}
+
+std::map<std::string, double> find_tools() {
+  std::map<std::string, double> tools;
+  if (const int version = find_clang().version; version > 0) {
+    tools["clang"] = version;
+    tools["has_clang"] = 1;
+  }
+  for (const char* header : {"/usr/include/openblas/cblas.h", "/usr/include/x86_64-linux-gnu/openblas-pthread/cblas.h",
+                             "/usr/include/aarch64-linux-gnu/openblas-pthread/cblas.h"}) {
+    if (fs::exists(header)) tools["openblas"] = 1;
+  }
+  return tools;
 }
 
 }  // namespace hyperloom

@@ -20,4 +20,7 @@ Facts gather_facts(const Pack& pack, const ModelFacts& model, const MachineFacts
 struct Clang { std::string c, cxx; int version = 0; };
 Clang find_clang();
 
+// What builds may use here, for MachineFacts::tools. Looked up once a session: facts come from the journal afterwards.
+std::map<std::string, double> find_tools();
+
 }  // namespace hyperloom

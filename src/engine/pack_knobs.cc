@@ -150,6 +150,7 @@ std::vector<FailurePattern> read_failures(YamlReader& top, const std::string& fi
     check_regex(item, "unless", pattern.unless);
     pattern.failure_class = item.required_text("class");
     pattern.first_move = item.text("first_move");
+    for (const auto& [knob, value] : item.text_map("tries")) pattern.tries.emplace_back(knob, value);
     pattern.rung = item.one_of("rung", {"flags", "patch", "checkout", "rebuild", "none"}, "none");
     item.finish();
     failures.push_back(std::move(pattern));

@@ -194,6 +194,7 @@ void to_json(Json& json, const MachineFacts& facts) {
           {"l3_bytes", facts.l3_bytes},
           {"cpu_flags", facts.cpu_flags},
           {"gpus", Json::array()}};
+  if (!facts.tools.empty()) json["tools"] = facts.tools;
   for (const GpuFacts& gpu : facts.gpus) {
     json["gpus"].push_back(
         {{"vendor", gpu.vendor}, {"name", gpu.name}, {"memory_gib", gpu.memory_gib}});
@@ -212,6 +213,8 @@ void from_json(const Json& json, MachineFacts& facts) {
   json.at("l2_bytes").get_to(facts.l2_bytes);
   json.at("l3_bytes").get_to(facts.l3_bytes);
   json.at("cpu_flags").get_to(facts.cpu_flags);
+  facts.tools.clear();
+  if (json.contains("tools")) json.at("tools").get_to(facts.tools);
   for (const Json& gpu : json.at("gpus")) {
     facts.gpus.push_back({gpu.at("vendor"), gpu.at("name"), gpu.at("memory_gib")});
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct MachineFacts {
   uint64_t l2_bytes = 0, l3_bytes = 0;    // all caches of its cores together, each counted once; 0 = not told
   std::vector<std::string> cpu_flags;     // sorted, as /proc/cpuinfo names them
   std::vector<GpuFacts> gpus;
+  std::map<std::string, double> tools;    // what builds may use, by the name that packs know: clang = 19, openblas = 1
   bool has_flag(const std::string& flag) const;
   std::string id() const;                 // 12 hex: vendor, name, cores, flags, gpus
 };

@@ -45,6 +45,7 @@ bool settled(const SessionState& state, const Change& change) {
     if (!p.reverted) return true;   // still under way
     const std::string& code = p.reverted->code;
     if (code == "quality" || code == "failed" || code == "vetoed") return true;
+    if (p.intent.a.id() == state.incumbent.id()) return true;   // asked on this incumbent already, whatever came of it
   }
   // Judged on this very incumbent: a leg of exactly this candidate stands in the journal.
   Candidate candidate = state.incumbent.with(change);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "candidate/build.h"
+#include "candidate/facts.h"
 #include "candidate/launch_plan.h"
 #include "candidate/requantize.h"
 #include "candidate/source.h"
@@ -72,6 +73,7 @@ ProbeEvent RealWorld::probe(const SessionState& state) {
   double start = clock_.mono_s();
   ProbeEvent event;
   event.machine = probe_machine();
+  event.machine.tools = find_tools();
   event.model = read_gguf(state.workload.model_path);
   int threads = state.workload.cpus > 0 ? std::min(state.workload.cpus, event.machine.cores) : event.machine.cores;
   event.roofs.bandwidth_gb_s = measure_bandwidth_gb_s(event.model.step_bytes, threads);

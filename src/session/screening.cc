@@ -12,7 +12,9 @@
 namespace hyperloom {
 namespace {
 
-constexpr double kShort = 0.6;     // of a full leg's requests
+constexpr double kShort = 0.6;           // of a full leg's requests
+constexpr double kKernelShare = 0.3;     // of the budget, left to the kernel phase by screening flags
+constexpr double kBuildShare = 0.3;      // of what is left to search with, at most for one build
 
 std::string round_of(const SessionState& s) { return "R" + std::to_string(s.cycle) + "-" + s.phase; }
 
@@ -42,6 +44,19 @@ std::optional<Step> run_slot(const SessionState& s, const std::string& subject, 
   return leg;
 }
 
+// What screening in this phase may not spend.
+double set_aside_s(const SessionState& s) {
+  bool kernels_follow = s.phase == "framework" && s.workload.engine_command.empty() && s.workload.may_touch("build", "build");
+  return kernels_follow ? kKernelShare * s.workload.time_s : 0;
+}
+
+// How long a variant took to build here, the latest; 0 = none yet.
+double variant_build_s(const SessionState& s) {
+  for (auto build = s.builds.rbegin(); build != s.builds.rend(); ++build)
+    if (s.enabled && build->recipe != s.enabled->build && !build->from_cache) return build->cost_s;
+  return 0;
+}
+
 Step drop(const Proposal& p, const std::string& code, const std::string& why) {
   return emit("reverted", p.intent.id, Reverted{"", p.intent.id, code, why});
 }
@@ -66,11 +81,14 @@ std::optional<Step> screen(const Rules& rules, const SessionState& s) {
     if (slot.leg && slot.leg->good()) continue;                     // waits for the second control
     if (slot.leg && slot.leg->failed()) return drop(p, "failed", slot.leg->done->failure->text());
     if (slot.attempts >= kMostAttempts) return drop(p, "no_evidence", "every screening leg was spoiled by other load");
-    if (searchable_s(s) < 3 * pair_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
+    if (searchable_s(s) - set_aside_s(s) < 3 * pair_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
     if (auto refused = check_candidate(rules.pack, s, candidate))
       return drop(p, "illegal", refused->rule + ": " + refused->value);
     if (std::string why = cannot_prepare(s, candidate); !why.empty()) return drop(p, "failed", why);
-    if (auto step = prepare(s, candidate, searchable_s(s) - 3 * pair_cost_s(s))) return step;
+    double build_limit_s = kBuildShare * searchable_s(s);
+    if (!s.build(build_of(s, candidate)) && variant_build_s(s) > build_limit_s)
+      return drop(p, "no_budget", "a build takes about " + std::to_string(static_cast<int>(variant_build_s(s))) + " s here");
+    if (auto step = prepare(s, candidate, build_limit_s)) return step;
     if (auto step = run_slot(s, p.intent.id, "b", candidate)) return step;
   }
   if (auto step = run_slot(s, "control 2", "a", s.incumbent)) return step;

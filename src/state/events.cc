@@ -91,10 +91,9 @@ void fields(Visit& visit, E& e) {
   visit.unless(Change{}, "change", e.change);
   visit("source", e.source);
   visit("proposal", e.proposal);
-  if (e.kind == "compare") {     // the only kind with two sides; an empty stack is stock, not "absent"
-    visit("a", e.a);
-    visit("b", e.b);
-  }
+  // An empty stack is stock, not "absent".
+  if (e.kind == "compare" || e.kind == "propose") visit("a", e.a);
+  if (e.kind == "compare") visit("b", e.b);
   visit("predicted_log", e.predicted_log);
   visit("why", e.why);
 }

@@ -98,7 +98,7 @@ struct Intent {
   Change change;
   std::string source;                        // expert | recipe | sweep | kernel backend's name
   std::string proposal;                      // compare: the proposal's id
-  Candidate a, b;                            // compare
+  Candidate a, b;                            // compare: the two sides; propose: a = the incumbent that it was made on
   double predicted_log = 0;                  // logged and scored, never used to decide
   std::string why;
 };
