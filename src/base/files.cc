@@ -76,7 +76,7 @@ fs::path root_from(const char* own, const char* xdg, const char* home_part) {
 
 std::string read_file(const fs::path& file) {
   const auto fail = [&](int error) {
-    return bad_input("cannot read " + file.string() + ": " + std::strerror(error));
+    return bad_input("cannot read " + file.string() + ": " + std::strerror(error), "check the path and who may read it");
   };
   Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw fail(errno);

@@ -86,7 +86,7 @@ std::string to_text(const ComparedCommands& r) {
   if (r.leg.window_s > 0)
     text += fmt::format("1 leg        a fresh boot (A {:.1f} s, B {:.1f} s), {} requests of warm-up, {} measured in {:.1f} s\n", r.leg.boot_a_s,
                         r.leg.boot_b_s, r.leg.warmup, r.leg.requests, r.leg.window_s);
-  if (r.voids > 0) text += fmt::format("void         {} legs were spoiled by something else on this machine and repeated\n", r.voids);
+  if (r.voids > 0) text += fmt::format("void         {} legs were no evidence (other load, or our own client late) and were repeated\n", r.voids);
   if (r.same_answers >= 0)
     text += fmt::format("answers      {:.0f} % of the greedy answers' text is shared (common prefix); quality is not judged here\n", 100 * r.same_answers);
   return text + advice(r);
