@@ -7,12 +7,13 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "candidate/source.h"
 #include "cli/commands.h"
+#include "cli/enabled_engine.h"
 #include "cli/terminal.h"
 #include "report/report.h"
 #include "session/coordinator.h"
 #include "session/finish.h"
+#include "session/quality_check.h"
 
 namespace hyperloom {
 
@@ -45,6 +46,7 @@ int run_session(const fs::path& session_dir, const Workload* fresh) {
   terminal.line("session " + session_dir.string());
   coordinator.run();
   terminal.clear();
+  if (coordinator.state().closed) forget_base_logits(session_dir);
   return finish_session(pack, coordinator.state(), session_dir);
 }
 
@@ -57,14 +59,7 @@ int resume_command(const std::string& session) { return run_session(find_session
 
 int demo_command(const DemoOptions& options) {
   if (!(options.minutes > 0)) throw bad_input("--minutes " + std::to_string(options.minutes) + " is no budget", "give at least --minutes 4");
-  Workload workload;
-  workload.model_path = options.model.empty()
-                            ? fetch_demo_model([](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); })
-                            : fs::absolute(options.model);
-  workload.traffic.clients = 8;
-  workload.traffic.prompt_tokens = {128, 0.2};
-  workload.traffic.output_tokens = {64, 0};
-  workload.time_s = options.minutes * 60;
+  Workload workload = demo_workload(options.model.empty() ? fs::path() : fs::absolute(options.model), options.minutes * 60);
   return run_session(options.session_dir.empty() ? new_session_dir() : options.session_dir, &workload);
 }
 

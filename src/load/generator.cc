@@ -185,7 +185,9 @@ void LoadRun::close_window(double now) {
     only_drain_ = true;
     return;
   }
-  if (!closed_s_) closed_s_ = now;
+  if (closed_s_) return;
+  closed_s_ = now;
+  if (closed_ && !spec_.drain && in_flight_ > 0) loop_.after(0, [this] { cut_off_all(); });
 }
 
 void LoadRun::cut_off_all() {

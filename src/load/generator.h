@@ -21,6 +21,7 @@ struct LoadSpec {
   double request_timeout_s = 120;
   double time_limit_s = 0;               // the window closes here at the latest, the rest is cut off; 0 = none
   std::vector<Limit> limits;
+  bool drain = true;                     // false: in a closed loop what is still in flight when the window closes is cut off
   bool temperature_zero = true;          // greedy, fixed seed
   bool keep_text = true;
 };

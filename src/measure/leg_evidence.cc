@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kProcessStart = "process_start_time_seconds";
 constexpr double kLeastStallMs = 50;
-constexpr double kMostStallShare = 0.0025;   // of the window
+constexpr double kMostStallShare = 0.01;     // of the window
 
 std::string first_failure(const std::vector<RequestRecord>& records) {
   for (const RequestRecord& r : records) {

@@ -35,6 +35,7 @@ double quality_cost_s(const SessionState& s) {
 
 int final_pairs_wanted(const SessionState& s) {
   constexpr int kPairs = 5, kSmallGainPairs = 8;
+  if (s.kept_items.empty()) return kPairs;
   double best = 0;
   for (const Comparison& c : s.comparisons)
     if (c.decided && c.critic && c.critic->sign) best += c.decided->look.raw;

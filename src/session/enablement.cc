@@ -65,7 +65,8 @@ Enabled enabled_by(const SessionState& s, const Rung& rung, bool climbed, std::v
   double window_s = std::clamp(s.workload.time_s * kLegShare, kLeastLeg_s, kMostLeg_s);
   int clients = std::max(1, traffic.clients);
   e.warmup_requests = std::max(2, clients / 2);
-  e.leg_requests = std::max(clients + 2, static_cast<int>(std::lround(rate * window_s)));
+  // A closed loop's window ends when the trace has been handed out: the last `clients` requests are the drain.
+  e.leg_requests = clients + std::max(clients, static_cast<int>(std::lround(rate * window_s)));
   return e;
 }
 

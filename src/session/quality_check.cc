@@ -88,4 +88,10 @@ QualityReport check_quality(const Pack& pack, const SessionState& s, const Compa
   return report;
 }
 
+void forget_base_logits(const fs::path& session_dir) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(session_dir / "quality", none))
+    if (entry.path().extension() == ".logits") fs::remove(entry.path(), none);
+}
+
 }  // namespace hyperloom

@@ -11,4 +11,7 @@ namespace hyperloom {
 QualityReport check_quality(const Pack& pack, const SessionState& state, const Comparison& comparison,
                             const std::filesystem::path& session_dir, const volatile bool* stop_flag);
 
+// Stock's logits are some 400 MB and can be made again: they go when the session is closed.
+void forget_base_logits(const std::filesystem::path& session_dir);
+
 }  // namespace hyperloom

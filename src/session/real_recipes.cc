@@ -83,8 +83,8 @@ RecipeWritten store_recipe(const Pack& pack, const SessionState& s, const fs::pa
       db->record_replay(matches.front().relaxed, p.status == ProposalStatus::Kept);
   std::vector<double> ratios;
   for (const PairDone& pair : s.final_pairs) ratios.push_back(pair.log_ratio);
-  Interval claim = claim_interval(ratios);
-  if (ratios.size() < 2 || claim.low <= 0) {
+  Interval claim = ratios.size() < 2 ? Interval{} : claim_interval(ratios);
+  if (claim.low <= 0) {
     written.reason = s.kept_items.empty() ? "nothing was kept: only proven sessions write gains" : "the gain was not confirmed by fresh pairs";
     return written;
   }

@@ -12,7 +12,7 @@
 namespace hyperloom {
 namespace {
 
-constexpr double kShort = 0.6;           // of a full leg's requests
+constexpr double kShort = 0.6;           // of a full leg's window
 constexpr double kKernelShare = 0.3;     // of the budget, left to the kernel phase by screening flags
 constexpr double kBuildShare = 0.3;      // of what is left to search with, at most for one build
 
@@ -40,7 +40,8 @@ std::optional<Step> run_slot(const SessionState& s, const std::string& subject, 
   DoLeg leg = plan_leg(s, "screen", round_of(s), arm, -1, candidate);
   leg.plan.why = subject;
   leg.plan.attempt = slot.attempts;
-  leg.plan.measured = std::max(s.enabled->warmup_requests + 2, static_cast<int>(std::lround(leg.plan.measured * kShort)));
+  int drain = std::max(1, s.workload.traffic.clients);
+  leg.plan.measured = drain + std::max(drain / 2, static_cast<int>(std::lround((leg.plan.measured - drain) * kShort)));
   return leg;
 }
 

@@ -50,7 +50,7 @@ std::optional<Step> sweep(const Rules&, const SessionState& s) {
       leg.plan.prompt_tokens = point.prompt;
       leg.plan.output_tokens = point.output;
       double share = static_cast<double>(point.clients) / std::max(1, s.workload.traffic.clients);
-      leg.plan.measured = std::max(point.clients + 2, static_cast<int>(std::lround(leg.plan.measured * (share + 1) / 2)));
+      leg.plan.measured = std::max(2 * point.clients, static_cast<int>(std::lround(leg.plan.measured * (share + 1) / 2)));
       leg.plan.warmup = std::max(1, point.clients / 2);
       return leg;
     }
