@@ -76,6 +76,12 @@ std::string key_of(const Pack& pack, const BuildRecipe& recipe, const std::vecto
                    const MachineFacts& machine) {
   std::string text = "build 1\n" + pack.name + "\n" + source_identity(source) + "\n" + join(arguments, "\n") + "\n";
   for (const auto& [name, value] : recipe.env) text += name + "=" + value + "\n";
+  // cmake takes these up when it configures. Unset ones leave the key alone.
+  const std::map<std::string, std::string> environment = clean_environment();
+  for (const char* name : {"CFLAGS", "CXXFLAGS", "LDFLAGS"}) {
+    const auto found = environment.find(name);
+    if (found != environment.end() && !found->second.empty() && recipe.env.count(name) == 0) text += found->first + "=" + found->second + "\n";
+  }
   text += join(pack.build_targets, " ") + "\n" + compiler_version(arguments, recipe) + "\n" + join(machine.cpu_flags, " ");
   return sha256_hex(text).substr(0, kKeyDigits);
 }
@@ -149,13 +155,14 @@ BuildResult build_engine(const Pack& pack, const BuildRecipe& recipe, const fs::
   fs::remove_all(result.folder);
   make_folders(result.folder);
   const fs::path log = result.folder / "build.log";
-  std::vector<std::string> configure = {"cmake", "-G", "Ninja", "-S", source.string(), "-B", result.folder.string()};
+  std::vector<std::string> configure = {"cmake", "-S", source.string(), "-B", result.folder.string()};
+  if (!first_line_of({"ninja", "--version"}).empty()) configure.insert(configure.begin() + 1, {"-G", "Ninja"});
   configure.insert(configure.end(), arguments.begin(), arguments.end());
   if (!first_line_of({"ccache", "--version"}).empty()) {
     configure.push_back("-DCMAKE_C_COMPILER_LAUNCHER=ccache");
     configure.push_back("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache");
   }
-  std::vector<std::string> make = {"ninja", "-C", result.folder.string(), "-j", std::to_string(std::max(1, machine.cores))};
+  std::vector<std::string> make = {"cmake", "--build", result.folder.string(), "-j", std::to_string(std::max(1, machine.cores)), "--target"};
   make.insert(make.end(), pack.build_targets.begin(), pack.build_targets.end());
   const std::map<std::string, std::string> env = build_environment(recipe, source);
   try {
@@ -166,7 +173,7 @@ BuildResult build_engine(const Pack& pack, const BuildRecipe& recipe, const fs::
       result.error = "the build made no " + pack.server_binary;
     }
   } catch (const Error& error) {
-    result.error = std::string(error.what()) + " (install cmake and ninja)";
+    result.error = std::string(error.what()) + " (install cmake, and ninja or make)";
   }
   result.seconds = clock.mono_s() - start;
   result.ok = result.error.empty();

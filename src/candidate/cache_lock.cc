@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace hyperloom {
 
@@ -29,6 +31,16 @@ CacheLock::CacheLock(const std::filesystem::path& file, const volatile bool* sto
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   held_ = true;
+}
+
+void remove_left_over(const std::filesystem::path& target) {
+  const std::string prefix = target.filename().string() + ".partial.";
+  std::vector<fs::path> left;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(target.parent_path(), problem)) {
+    if (starts_with(entry.path().filename().string(), prefix)) left.push_back(entry.path());
+  }
+  for (const fs::path& path : left) fs::remove_all(path, problem);
 }
 
 }  // namespace hyperloom

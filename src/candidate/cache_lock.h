@@ -19,4 +19,8 @@ class CacheLock {
   bool held_ = false;
 };
 
+// Removes `<target>.partial.*`: what makers of `target` that died left behind. Only under the held lock of `target`,
+// which proves that nobody makes it now (a pid in a name proves nothing: reused, or another container's).
+void remove_left_over(const std::filesystem::path& target);
+
 }  // namespace hyperloom

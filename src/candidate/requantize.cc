@@ -57,6 +57,7 @@ RequantizeResult requantize(const Pack& pack, const fs::path& build, const fs::p
   const CacheLock lock(target.string() + ".lock", stop_flag);
   if (!lock.held()) return failed("stopped while waiting for another process that makes the same weights");
   if (fs::exists(target)) return made(target, 0);
+  remove_left_over(target);
 
   std::error_code unknown;
   const uint64_t needed = static_cast<uint64_t>(static_cast<double>(read_gguf(model).parameters) * 2 * kSpareDisk);

@@ -96,7 +96,7 @@ double EnabledEngine::window_s() const {
 
 Workload demo_workload(const fs::path& model, double time_s) {
   Workload workload;
-  workload.model_path = model.empty() ? fetch_demo_model([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); })
+  workload.model_path = model.empty() ? fetch_demo_model([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, &stop_flags().any)
                                       : fs::absolute(model);
   workload.traffic.clients = 8;
   workload.traffic.prompt_tokens = {128, 0.2};

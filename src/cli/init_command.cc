@@ -14,7 +14,7 @@ int init_command(const InitOptions& options) {
   if (fs::exists(options.out)) throw bad_input(options.out.string() + " exists", "name another file with --out, or remove it");
   load_pack(options.engine);   // an unknown engine is refused here, with the known ones
   Workload workload;
-  workload.model_path = options.model.empty() ? fetch_demo_model([](const std::string& l) { std::fprintf(stderr, "%s\n", l.c_str()); })
+  workload.model_path = options.model.empty() ? fetch_demo_model([](const std::string& l) { std::fprintf(stderr, "%s\n", l.c_str()); }, &stop_flags().any)
                                               : fs::absolute(options.model);
   ModelFacts model = read_gguf(workload.model_path);
   MachineFacts machine = probe_machine();
