@@ -1,4 +1,6 @@
-// clean_environment of os/child.h.
+// names_a_secret, and clean_environment of os/child.h.
+#include "os/environment.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 #include "os/child.h"
 
 namespace hyperloom {
-namespace {
-
 // Ends of words, so that OPENAI_API_KEY, apikey and HF_TOKEN go while TOKENIZERS_PARALLELISM and
 // KEYMAP stay.
 bool names_a_secret(const std::string& name, const std::string& value) {
@@ -31,8 +31,6 @@ bool names_a_secret(const std::string& name, const std::string& value) {
   }
   return false;
 }
-
-}  // namespace
 
 std::map<std::string, std::string> clean_environment() {
   std::map<std::string, std::string> clean;

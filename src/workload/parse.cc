@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "os/environment.h"
 #include "workload/names.h"
 #include "workload/workload.h"
 #include "workload/yaml_fields.h"
@@ -84,6 +85,10 @@ void read_engine(Workload& workload, const YamlFields& top) {
     if (!legal)
       throw engine.error("env", "`" + name + "` is not a variable's name",
                          "use letters, digits and _");
+    // The environment goes into the journal, the report and the launch script.
+    if (names_a_secret(name, value))
+      throw engine.error("env", "`" + name + "` looks like a secret, and reports show this map",
+                         "let the server read it from a file of yours");
   }
 }
 

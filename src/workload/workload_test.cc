@@ -55,7 +55,7 @@ engine:
   pack: custom
   command: [bin/serve, --wrapped]
   argv: [-np, 8, --flash-attn, on]
-  env: {OMP_NUM_THREADS: 4, MODE: on}
+  env: {OMP_NUM_THREADS: 4, MODE: on, MAX_TOKENS: 512}
 machine: {cpus: 6, gpus: 0}
 traffic: {kind: poisson, rate_rps: 2.5, dataset: prompts.txt, output_tokens: {mean: 100, cv: 0.5},
           ignore_eos: no, shared_prefix_tokens: 32, api: completions, seed: 7}
@@ -193,6 +193,7 @@ TEST(BadWorkload, Engine) {
        {"", "engine: {argv: [[a]]}\n", "5: engine.argv", "plain texts"},
        {"", "engine: {env: [A]}\n", "5: engine.env", "must be a map"},
        {"", "engine: {env: {A-B: 1}}\n", "5: engine.env", "not a variable's name"},
+       {"", "engine: {env: {HF_TOKEN: hf_x}}\n", "5: engine.env", "from a file of yours"},
        {"", "engine: {env: {A: 1, A: 2}}\n", "5: engine.env.A", "twice"},
        {"", "engine: {pack: ../x}\n", "5: engine.pack", "not a pack's name"},
        {"", "engine: {command: numactl serve}\n", "5: engine.command", "[numactl, serve]"},
