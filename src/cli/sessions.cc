@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "journal/journal.h"
+#include "os/procfs.h"
 #include "report/report.h"
 #include "session/finish.h"
 
@@ -87,6 +88,10 @@ int stop_command(const std::string& name, bool close) {
     }
     throw bad_input("no process runs session " + dir.string(), close ? "" : "`hyperloom stop --close` closes it from here");
   }
+  // The pid is what the lock's note says; on a shared disk it may be another machine's number.
+  if (!has_open(owner, dir / "journal.hlj"))
+    throw bad_input("process " + std::to_string(owner) + " does not hold this session here",
+                    "it runs in another container or on another machine: stop it there");
   if (kill(owner, close ? SIGUSR1 : SIGTERM) != 0) throw internal_error("process " + std::to_string(owner) + " cannot be signalled");
   std::printf("asked process %d to %s session %s\n", owner, close ? "close" : "stop", dir.c_str());
   return 0;

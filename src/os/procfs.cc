@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -159,6 +160,18 @@ std::map<pid_t, ThreadTime> read_thread_times(pid_t pid) {
     if (fields.size() >= 2) times[thread] = {fields[0], fields[1]};
   }
   return times;
+}
+
+bool has_open(pid_t pid, const std::filesystem::path& file) {
+  struct stat wanted{}, found{};
+  if (::stat(file.c_str(), &wanted) != 0) return false;
+  const std::string folder = "/proc/" + std::to_string(pid) + "/fd/";
+  for (const pid_t number : numbers_in(folder)) {
+    if (::stat((folder + std::to_string(number)).c_str(), &found) == 0 &&
+        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino)
+      return true;
+  }
+  return false;
 }
 
 Descriptor open_process(pid_t pid, uint64_t start_ticks) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ struct ThreadTime {
 };  // on a core; runnable but waiting for one
 std::map<pid_t, ThreadTime> read_thread_times(
     pid_t pid);  // by thread; empty where the kernel keeps none
+
+// Whether it has `file` open, by identity, not by name: false also when it ended, is hidden from us
+// (another container, another user) or the file is not there.
+bool has_open(pid_t pid, const std::filesystem::path& file);
 
 // A pidfd for exactly this process; empty when it is gone.
 Descriptor open_process(pid_t pid, uint64_t start_ticks);

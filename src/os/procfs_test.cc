@@ -1,11 +1,13 @@
 #include "os/procfs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "os/cgroup.h"
 
 namespace hyperloom {
@@ -62,6 +64,18 @@ TEST(Procfs, DescendantsFollowParentsAndSurviveARing) {
   EXPECT_EQ(pids(2), (std::vector<pid_t>{2, 3, 4}));
   EXPECT_EQ(pids(6), (std::vector<pid_t>{6, 7}));
   EXPECT_EQ(pids(99), (std::vector<pid_t>{}));
+}
+
+TEST(Procfs, KnowsWhoHasAFileOpen) {
+  const TempDir folder;
+  const std::filesystem::path file = folder.path() / "f", other = folder.path() / "other";
+  write_file(file, "x");
+  write_file(other, "x");
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(has_open(::getpid(), file));
+  EXPECT_FALSE(has_open(::getpid(), other));
+  EXPECT_FALSE(has_open(::getpid(), folder.path() / "absent"));
+  EXPECT_FALSE(has_open(0, file));
 }
 
 TEST(Cgroup, FindsOurPlaceInEachHierarchy) {
