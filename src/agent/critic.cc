@@ -65,7 +65,9 @@ CriticVerdict BuiltInCritic::review(const Pack& pack, const SessionState& state,
   if (ratios.empty()) return veto("no_pairs", "nothing was compared");
   Look again = look(pool_before(state, c.intent.id), ratios, test_plan(state));
   verdict.recomputed_log = again.raw;
-  if (again.verdict != Verdict::Faster && c.decided->verdict == "faster")
+  // A rescue of a missed limit stands on its guards, not on throughput.
+  const Verdict claimed = c.decided->guards.empty() ? Verdict::Faster : c.decided->look.verdict;
+  if (c.decided->verdict == "faster" && again.verdict != claimed)
     return veto("not_reproduced", "recomputed from the legs the verdict is " + std::string(name_of(again.verdict)));
   if (!c.quality) return veto("missing_quality", "no quality check is in the journal");
   if (!c.quality->report.held()) return veto("quality", c.quality->report.failures.front());

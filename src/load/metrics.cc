@@ -86,11 +86,9 @@ void warn(const std::vector<const RequestRecord*>& sample, LoadSummary& summary)
   }
 }
 
-// Percentiles and shares over the completed requests among those that were due inside the window.
+// Percentiles over the completed requests among those that were due inside the window.
 void summarise_sample(const std::vector<const RequestRecord*>& sample, LoadSummary& summary) {
   std::vector<double> ttft, tpot, itl, e2e, lateness;
-  double tokens = 0;
-  int completed = 0, repetitive = 0, empty = 0;
   auto add = [](std::vector<double>& values, double value) {
     if (value >= 0) values.push_back(value);
   };
@@ -98,26 +96,36 @@ void summarise_sample(const std::vector<const RequestRecord*>& sample, LoadSumma
     lateness.push_back(std::max(0.0, r->sent_s - r->intended_s));
     if (r->state == RequestState::CutOff || r->state == RequestState::TimedOut) summary.censored = true;
     if (r->state != RequestState::Completed) continue;
-    ++completed;
-    tokens += r->tokens();
     add(ttft, r->ttft_s());
     add(tpot, r->tpot_s());
     add(e2e, r->e2e_s());
     const std::vector<double> gaps = r->itl_s();
     itl.insert(itl.end(), gaps.begin(), gaps.end());
-    ++summary.finish[r->finish_reason.empty() ? "none" : r->finish_reason];
-    repetitive += looks_repetitive(r->text.empty() ? r->reasoning : r->text);
-    empty += trim(r->text).empty() && r->finish_reason != "tool_calls";
   }
   summary.ttft_ms = percentiles_ms(ttft);
   summary.tpot_ms = percentiles_ms(tpot);
   summary.itl_ms = percentiles_ms(itl);
   summary.e2e_ms = percentiles_ms(e2e);
   summary.send_lateness_ms = percentiles_ms(lateness);
-  if (completed == 0) return;
-  summary.mean_output_tokens = tokens / completed;
-  summary.repetition = static_cast<double>(repetitive) / completed;
-  summary.empty = static_cast<double>(empty) / completed;
+}
+
+// The work done: every answer that was completed since the window opened, whenever it was asked for.
+void summarise_answers(const std::vector<const RequestRecord*>& answers, LoadSummary& summary) {
+  double tokens = 0, prompts = 0;
+  int repetitive = 0, empty = 0, with_prompt = 0;
+  for (const RequestRecord* r : answers) {
+    tokens += r->tokens();
+    if (r->prompt_tokens > 0) prompts += r->prompt_tokens, ++with_prompt;
+    ++summary.finish[r->finish_reason.empty() ? "none" : r->finish_reason];
+    repetitive += looks_repetitive(r->text.empty() ? r->reasoning : r->text);
+    empty += trim(r->text).empty() && r->finish_reason != "tool_calls";
+  }
+  if (answers.empty()) return;
+  const double count = static_cast<double>(answers.size());
+  summary.mean_output_tokens = tokens / count;
+  if (with_prompt > 0) summary.mean_prompt_tokens = prompts / with_prompt;
+  summary.repetition = repetitive / count;
+  summary.empty = empty / count;
 }
 
 }  // namespace
@@ -128,7 +136,7 @@ LoadSummary summarise(const std::vector<RequestRecord>& records, double window_s
   summary.window_s = std::max(0.0, window_end_s - window_start_s);
   const TokenFlow flow(records, window_start_s, window_end_s);
   double requests = 0, good = 0;
-  std::vector<const RequestRecord*> sample;
+  std::vector<const RequestRecord*> sample, answers;
   int failed_before = 0;
   for (const RequestRecord& r : records) {
     if (r.intended_s >= window_start_s && r.intended_s <= window_end_s) sample.push_back(&r);
@@ -145,6 +153,7 @@ LoadSummary summarise(const std::vector<RequestRecord>& records, double window_s
     summary.output_tokens += flow.output_inside(r);
     summary.prompt_tokens += flow.prompt_inside(r);
     if (r.state != RequestState::Completed) continue;
+    answers.push_back(&r);
     summary.usage_missing |= r.output_tokens < 0;
     requests += flow.share_inside(r);
     if (within(r, limits)) good += flow.share_inside(r);
@@ -156,6 +165,11 @@ LoadSummary summarise(const std::vector<RequestRecord>& records, double window_s
     summary.goodput_rps = good / summary.window_s;
   }
   summarise_sample(sample, summary);
+  summarise_answers(answers, summary);
+  // A request that was cut off counts by the answer that it had inside the window.
+  if (summary.mean_output_tokens > 0 && summary.window_s > 0)
+    for (const RequestRecord& r : records)
+      if (r.state == RequestState::CutOff) summary.requests_s += flow.output_inside(r) / summary.mean_output_tokens / summary.window_s;
   warn(sample, summary);
   if (failed_before > 0) {
     summary.warnings.push_back(std::to_string(failed_before) + " warm-up requests failed");

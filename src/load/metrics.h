@@ -23,7 +23,7 @@ struct LoadSummary {
   bool censored = false;
   bool usage_missing = false;                  // tokens are event counts: an estimate
   std::map<std::string, int> finish;           // reason -> count
-  double mean_output_tokens = 0;
+  double mean_output_tokens = 0, mean_prompt_tokens = 0;   // of completed requests, by the server's count
   double repetition = 0;                       // share of completed answers that repeat themselves
   double empty = 0;                            // share of completed answers without text
   std::map<std::string, int> fail_kinds;

@@ -46,6 +46,7 @@ void to_json(Json& json, const LoadSummary& s) {
           {"usage_missing", s.usage_missing},
           {"finish", s.finish},
           {"mean_output_tokens", s.mean_output_tokens},
+          {"mean_prompt_tokens", s.mean_prompt_tokens},
           {"repetition", s.repetition},
           {"empty", s.empty},
           {"fail_kinds", s.fail_kinds},
@@ -73,6 +74,7 @@ void from_json(const Json& json, LoadSummary& s) {
   s.usage_missing = json.at("usage_missing").get<bool>();
   s.finish = json.at("finish").get<std::map<std::string, int>>();
   s.mean_output_tokens = json.at("mean_output_tokens").get<double>();
+  s.mean_prompt_tokens = json.value("mean_prompt_tokens", 0.0);
   s.repetition = json.at("repetition").get<double>();
   s.empty = json.at("empty").get<double>();
   s.fail_kinds = json.at("fail_kinds").get<std::map<std::string, int>>();

@@ -73,9 +73,8 @@ LoadSpec load_spec(const LegOrder& order, const Server& server) {
   spec.time_limit_s = order.time_limit_s;
   if (order.time_limit_s > 0) spec.request_timeout_s = 0;   // the leg's own limit cuts off what hangs
   spec.limits = order.objective.limits;
-  // Percentiles want every answer; throughput has what it needs when the window closes, and a third of the leg is saved.
-  const std::string& goal = order.objective.maximize;
-  spec.drain = !order.objective.limits.empty() || goal == "ttft" || goal == "tpot" || goal == "e2e";
+  // Only output tokens survive a cut: everything else wants every answer. Without the drain a third of the leg is saved.
+  spec.drain = order.drain || !order.objective.limits.empty() || order.objective.maximize != "output_tok_s";
   return spec;
 }
 

@@ -22,6 +22,7 @@ struct LegOrder {
   int measured_requests = 0;             // the fixed budget
   int warmup_requests = 0;
   double time_limit_s = 120;             // of the load, all in
+  bool drain = false;                    // let every request end, though only output tokens are asked for
   NeighbourLimits limits;
 };
 

@@ -57,6 +57,22 @@ TEST(LoadFailure, EmptyAnswersOfFixedLengthAreMissing) {
   EXPECT_FALSE(load_failure(load, traffic, 5));
 }
 
+TEST(LoadFailure, RequestsThatHangAreNeverAnswered) {
+  LoadResult load = load_of(8, 0, 0);
+  load.summary.e2e_ms.p99 = 3000;
+  load.records.resize(3);
+  for (RequestRecord& r : load.records) r.sent_s = 100, r.end_s = 111;   // cut off, within 4 x 3 s
+  load.records[2].sent_s = 0;                                           // never sent
+  EXPECT_FALSE(load_failure(load, {}, 5));
+  load.records[0].end_s = 113;
+  const auto hung = load_failure(load, {}, 5);
+  ASSERT_TRUE(hung);
+  EXPECT_THAT(hung->line, HasSubstr("1 of 9 requests failed under load, at most 2 % may (1 never_answered)"));
+  load.summary.e2e_ms.p99 = 100;   // 10 s at least
+  load.records[0].end_s = load.records[1].end_s = 109;
+  EXPECT_FALSE(load_failure(load, {}, 5));
+}
+
 TEST(LoadFailure, NothingToMeasure) {
   EXPECT_EQ(load_failure(load_of(0, 0, 0), {}, 5)->failure_class, "no_answers");
   EXPECT_EQ(load_failure(load_of(5, 0, 0), {}, 0)->failure_class, "no_answers");
@@ -65,6 +81,7 @@ TEST(LoadFailure, NothingToMeasure) {
 TEST(VoidReasons, NameTheCulprit) {
   LoadResult load = load_of(10, 0, 0);
   EXPECT_THAT(void_reasons(load, {}, {}), IsEmpty());
+  load.summary.window_s = 1;
   load.loop_delay_ms = 49;
   EXPECT_THAT(void_reasons(load, {}, {}), IsEmpty());
   load.loop_delay_ms = 51;

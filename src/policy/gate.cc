@@ -20,6 +20,8 @@ std::string touch_name(const Change& change) {
 std::optional<Refused> check_change(const Pack& pack, const SessionState& state, const Change& change) {
   if (!state.workload.may_touch(touch_name(change), change.knob))
     return Refused{"", "touch", change.text(), "allow it under touch: " + touch_name(change) + " in the workload"};
+  if (!state.workload.engine_command.empty() && (change.kind == "build" || change.kind == "precision"))
+    return Refused{"", "own_command", change.text(), "leave engine.command out: the pack's own build and tools are needed for it"};
   if (change.kind == "build") {
     if (!pack.build(change.value)) return Refused{"", "known_build", change.value, "name a build of the pack"};
     if (const BuildEvent* build = state.build(change.value); build && !build->ok)

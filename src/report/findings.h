@@ -81,4 +81,11 @@ Findings gather(const ReportInputs& inputs);
 std::vector<std::string> notes_on(const SessionState& state, const Change& change,
                                   const Comparison* comparison);
 
+// Proposals that no comparison judged, the latest word on each change, and those for which there was no time.
+struct Untried {
+  std::vector<const Proposal*> judged;
+  std::vector<std::string> no_time;
+};
+Untried untried_proposals(const SessionState& state);
+
 }  // namespace hyperloom

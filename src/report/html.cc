@@ -104,7 +104,7 @@ std::string roofline_words(const Findings& findings) {
     if (!profile) return;
     if (!profile->roofline.bound.empty())
       words.push_back(std::string(when) + ": bound by " + profile->roofline.bound);
-    if (profile->roofline.gain_ceiling > 0) {
+    if (profile->roofline.gain_ceiling > 0 && profile->roofline.gain_ceiling < 10) {   // a loose bound tells nobody anything
       words.push_back(std::string(when) +
                       ": no configuration with these weights can be faster than " +
                       fmt::format("{:.2f}x", profile->roofline.gain_ceiling));

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/charts.h"
+#include "report/findings.h"
 #include "report/html_parts.h"
 #include "report/words.h"
 
@@ -173,34 +174,30 @@ std::string html_decisions(const Findings& findings, const SessionState& state) 
 }
 
 std::string html_untried(const SessionState& state) {
+  const Untried untried = untried_proposals(state);
   std::string rows;
-  for (const Proposal& proposal : state.proposals) {
-    if (!proposal.comparison.empty()) continue;
-    std::string word = "not tried", why = proposal.intent.why;
-    if (proposal.refused) {
+  const auto row = [&](const std::string& word, const std::string& subject, const std::string& why) {
+    rows += "<tr><td>" + html_chip(word) + "</td><td class=\"wrap\"><code>" + html_text(subject) +
+            "</code></td><td class=\"wrap\">" + html_text(why) + "</td></tr>";
+  };
+  for (const Proposal* proposal : untried.judged) {
+    std::string word = "not tried", why = proposal->intent.why;
+    if (proposal->refused) {
       word = "refused";
-      why = "rule " + proposal.refused->rule + ", value " + proposal.refused->value + ": " +
-            proposal.refused->mend;
-    } else if (proposal.reverted) {
+      why = "rule " + proposal->refused->rule + ", value " + proposal->refused->value + ": " + proposal->refused->mend +
+            "; asked because: " + proposal->intent.why;
+    } else if (proposal->reverted) {
       word = "reverted";
-      why = proposal.reverted->code + ": " + proposal.reverted->why;
-    } else if (proposal.screened_log) {
+      why = proposal->reverted->code + ": " + proposal->reverted->why;
+    } else if (proposal->screened_log) {
       word = "screened";
     }
-    if (proposal.screened_log)
-      why += " (screened at " + ratio_text(*proposal.screened_log) + "x on single legs)";
-    rows += "<tr><td>" + html_chip(word) + "</td><td class=\"wrap\"><code>" +
-            html_text(proposal.intent.change.text()) + "</code></td><td class=\"wrap\">" +
-            html_text(why) +
-            (proposal.refused ? "<br><span class=\"num\">asked because: " +
-                                    html_text(proposal.intent.why) + "</span>"
-                              : "") +
-            "</td></tr>";
+    if (proposal->screened_log) why += " (screened at " + ratio_text(*proposal->screened_log) + "x on single legs)";
+    row(word, proposal->intent.change.text(), why);
   }
-  return rows.empty()
-             ? ""
-             : "<div class=\"scroll\"><table><tr><th></th><th>change</th><th>why</th></tr>" + rows +
-                   "</table></div>";
+  if (!untried.no_time.empty()) row("not tried", join(untried.no_time, ", "), "no time was left for them: a larger budget tries them");
+  return rows.empty() ? ""
+                      : "<div class=\"scroll\"><table><tr><th></th><th>change</th><th>why</th></tr>" + rows + "</table></div>";
 }
 
 }  // namespace hyperloom

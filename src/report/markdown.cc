@@ -79,16 +79,18 @@ std::string bullets(const std::vector<std::string>& texts) {
 }
 
 std::string untried(const SessionState& state) {
+  const Untried untried = untried_proposals(state);
   std::vector<std::string> lines;
-  for (const Proposal& proposal : state.proposals) {
-    const std::string change = proposal.intent.change.text();
-    if (proposal.refused) {
-      lines.push_back(change + ": refused by " + proposal.refused->rule + ", " +
-                      proposal.refused->value + ": " + proposal.refused->mend);
-    } else if (proposal.comparison.empty() && proposal.reverted) {
-      lines.push_back(change + ": " + proposal.reverted->code + ", " + proposal.reverted->why);
+  for (const Proposal* proposal : untried.judged) {
+    const std::string change = proposal->intent.change.text();
+    if (proposal->refused) {
+      lines.push_back(change + ": refused by " + proposal->refused->rule + ", " + proposal->refused->value + ": " +
+                      proposal->refused->mend);
+    } else if (proposal->reverted) {
+      lines.push_back(change + ": " + proposal->reverted->code + ", " + proposal->reverted->why);
     }
   }
+  if (!untried.no_time.empty()) lines.push_back("no time was left for " + join(untried.no_time, ", "));
   return lines.empty() ? "" : "## Never compared\n\n" + bullets(lines);
 }
 

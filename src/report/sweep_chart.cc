@@ -39,10 +39,13 @@ void draw_cell(Svg& svg, const SweepPoint& point, const Objective& objective, do
 }  // namespace
 
 std::string sweep_heat_map(const SessionState& state) {
-  if (state.sweep.empty()) return "";
+  std::vector<SweepPoint> points;   // only where both were measured
+  for (const SweepPoint& point : state.sweep)
+    if (!point.stock.empty() && !point.best.empty()) points.push_back(point);
+  if (points.empty()) return "";
   std::set<int> clients;
   std::set<Lengths> lengths;
-  for (const SweepPoint& point : state.sweep) {
+  for (const SweepPoint& point : points) {
     clients.insert(point.clients);
     lengths.insert({point.prompt_tokens, point.output_tokens});
   }
@@ -62,7 +65,7 @@ std::string sweep_heat_map(const SessionState& state) {
     svg.text(0, y + 46, std::to_string(length.second) + " out", "label");
     x = kLeft;
     for (const int count : clients) {
-      for (const SweepPoint& point : state.sweep) {
+      for (const SweepPoint& point : points) {
         if (point.clients != count || Lengths{point.prompt_tokens, point.output_tokens} != length)
           continue;
         draw_cell(svg, point, state.workload.objective, x + 0.4, y, width - 0.8);

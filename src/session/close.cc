@@ -1,6 +1,7 @@
 // Close, from any end: fresh pairs stock against full stack, leave-one-out, roofline after, recipe, closed (L9).
 #include <cmath>
 
+#include "policy/gate.h"
 #include "session/budget.h"
 #include "session/legs.h"
 #include "session/limits.h"
@@ -52,15 +53,19 @@ Step close(const Rules& rules, const SessionState& s) {
   if (s.enabled && !(s.incumbent == s.enabled->stock)) {
     if (auto step = one_pair(s, "final", "final", static_cast<int>(s.final_pairs.size()), final_pairs_wanted(s), s.enabled->stock, s.incumbent))
       return *step;
-    if (s.kept_items.size() > 1)
+    // The claim is owed; the rest is done while there is time for it.
+    bool paid = s.left_s() >= pair_cost_s(s) + leg_cost_s(s);
+    if (s.kept_items.size() > 1 && paid)
       for (const Change& item : s.kept_items) {
+        if (check_candidate(rules.pack, s, s.incumbent.without(item.knob))) continue;   // the rest cannot stand without it
         std::string group = "without:" + item.knob;
         auto have = s.ablation.find(group);
         if (auto step = one_pair(s, "ablation", group, have == s.ablation.end() ? 0 : static_cast<int>(have->second.size()), 1,
                                  s.incumbent.without(item.knob), s.incumbent))
           return *step;
       }
-    if (auto step = profile_of(rules, s, "best", s.incumbent)) return *step;
+    if (s.left_s() >= leg_cost_s(s))
+      if (auto step = profile_of(rules, s, "best", s.incumbent)) return *step;
   }
   if (s.enabled && s.noise_known && !s.recipe) return DoRecipeWrite{};
   return emit("closed", "closed", Closed{result(s), stop_reason(s), false});

@@ -51,7 +51,8 @@ std::optional<Step> next_pair(const SessionState& s, const Comparison& c) {
   if (progress.a && progress.a->failed())
     return emit("leg.void", progress.a->plan.id, LegVoid{progress.a->plan.id, "the incumbent failed: " + progress.a->done->failure->text(), 0});
   if (progress.a && progress.b) return emit("pair.done", c.intent.id, finished_pair(s, c.intent.id, n, progress));
-  if (!progress.a && !progress.b && searchable_s(s) < pair_cost_s(s))
+  double verdict_s = c.quality ? 0 : quality_cost_s(s);
+  if (!progress.a && !progress.b && searchable_s(s) < pair_cost_s(s) + verdict_s)
     return decide(c, "abandoned", "the budget ended before a verdict");
   return next_pair_leg(s, "pair", c.intent.id, n, c.intent.a, c.intent.b);
 }

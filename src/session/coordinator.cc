@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "policy/gate.h"
 
 namespace hyperloom {
@@ -76,12 +77,19 @@ bool Coordinator::step() {
 
 void Coordinator::work(const Step& step) {
   auto tell = [&](const std::string& what) { if (observer_.on_work) observer_.on_work(state_, what); };
-  // The closing note comes last: after a crash in between the look-up is repeated, and what it had said is known by id.
+  // What a stop cut short is no evidence (L8): nothing is written, and it is asked for again after a resume.
+  auto cut_short = [&] { return !world_.stop_request().empty() && state_.phase != "close"; };
+  // The closing note comes last: after a crash in between the look-up is repeated, and what it had said is known.
   auto proposed = [&](const std::string& what, const World::Proposed& result) {
+    const std::string prefix = (what == "recipes" ? "W" : "K") + std::to_string(state_.cycle) + ".";
     int n = 0;
     for (Intent intent : result.proposals) {
-      intent.id = (what == "recipes" ? "W" : "K") + std::to_string(state_.cycle) + "." + std::to_string(++n);
-      if (!state_.proposal(intent.id)) append("intent", intent.id, intent);
+      bool known = false;
+      for (const Proposal& p : state_.proposals) known |= starts_with(p.intent.id, prefix) && p.intent.change == intent.change;
+      if (known) continue;
+      do intent.id = prefix + std::to_string(++n);
+      while (state_.proposal(intent.id));
+      append("intent", intent.id, intent);
     }
     Json body{{"what", what}};
     if (!result.notice.empty()) body["notice"] = result.notice;
@@ -98,17 +106,20 @@ void Coordinator::work(const Step& step) {
                  },
                  [&](const DoBuild& order) {
                    tell("building " + order.recipe);
-                   append("build.done", order.recipe, world_.build(state_, order));
+                   BuildEvent built = world_.build(state_, order);
+                   if (built.ok || !cut_short()) append("build.done", order.recipe, built);
                  },
                  [&](const DoMake& order) {
                    tell("making " + order.candidate.text());
-                   append("candidate.made", order.candidate.id(), world_.make(state_, order));
+                   MadeEvent made = world_.make(state_, order);
+                   if (made.ok || !cut_short()) append("candidate.made", order.candidate.id(), made);
                  },
                  [&](const DoLeg& order) { run_leg(order); },
                  [&](const DoQuality& order) {
                    const Comparison* c = state_.comparison(order.comparison);
                    tell("checking quality of " + c->intent.change.text());
-                   append("quality.done", order.comparison, QualityDone{order.comparison, world_.quality(state_, *c)});
+                   QualityReport report = world_.quality(state_, *c);
+                   if (report.held() || !cut_short()) append("quality.done", order.comparison, QualityDone{order.comparison, report});
                  },
                  [&](const DoRecipes&) {
                    tell("looking up recipes");
@@ -116,9 +127,18 @@ void Coordinator::work(const Step& step) {
                  },
                  [&](const DoKernel& order) {
                    tell("asking the kernel backend");
-                   proposed("kernel_backend", world_.kernel_backend(state_, order.limit_s));
+                   World::Proposed claims = world_.kernel_backend(state_, order.limit_s);
+                   if (!cut_short()) proposed("kernel_backend", claims);
                  },
-                 [&](const DoRecipeWrite&) { append("recipe.written", "recipe", world_.write_recipe(state_)); },
+                 [&](const DoRecipeWrite&) {
+                   RecipeWritten written;
+                   try {
+                     written = world_.write_recipe(state_);
+                   } catch (const std::exception& error) {   // the knowledge base is a cache: close goes on without (L9)
+                     written.reason = error.what();
+                   }
+                   append("recipe.written", "recipe", written);
+                 },
              },
              step);
 }

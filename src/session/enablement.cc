@@ -57,10 +57,8 @@ Enabled enabled_by(const SessionState& s, const Rung& rung, bool climbed, std::v
   Enabled e{.build = rung.build, .stock = rung.with, .climbed = climbed, .rungs = std::move(rungs)};
   const Traffic& traffic = s.workload.traffic;
   double asked = traffic.prompt_tokens.mean;
-  if (asked > 0 && r.load.completed > 0 && r.load.prompt_tokens > 0) {
-    double seen = r.load.prompt_tokens / r.load.completed;
-    e.tokens_per_word = std::clamp(1.3 * seen / asked, 0.7, 6.0);
-  }
+  if (asked > 0 && r.load.mean_prompt_tokens > 0)
+    e.tokens_per_word = std::clamp(1.3 * r.load.mean_prompt_tokens / asked, 0.7, 6.0);
   double rate = std::max(r.load.requests_s, 1e-3);
   double window_s = std::clamp(s.workload.time_s * kLegShare, kLeastLeg_s, kMostLeg_s);
   int clients = std::max(1, traffic.clients);

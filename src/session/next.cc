@@ -1,4 +1,5 @@
 #include "session/budget.h"
+#include "session/profiling.h"
 #include "session/rules.h"
 #include "session/step_json.h"
 #include "base/text.h"
@@ -16,10 +17,10 @@ Step after_sweep(const Rules&, const SessionState& s) {
   if (searchable_s(s) < need)
     return close_for("budget", format_duration(std::max(0.0, s.left_s())) + " left, close needs " + format_duration(close_reserve_s(s)) +
                                    ", one more comparison " + format_duration(need));
-  if (s.keeps_this_cycle == 0) return close_for("no_gain_in_cycle", "cycle " + std::to_string(s.cycle) + " kept nothing");
-  if (s.cycle >= kMostCycles) return close_for("hard_ceiling", std::to_string(s.cycle) + " cycles");
   if (static_cast<int>(s.comparisons.size()) >= s.workload.comparisons)
     return close_for("alpha_spent", std::to_string(s.workload.comparisons) + " comparisons were declared");
+  if (s.keeps_this_cycle == 0) return close_for("no_gain_in_cycle", "cycle " + std::to_string(s.cycle) + " kept nothing");
+  if (s.cycle >= kMostCycles) return close_for("hard_ceiling", std::to_string(s.cycle) + " cycles");
   if (!s.profiles.empty() && !s.profiles.back().roofline.points.empty()) {
     bool open = false;
     for (const RoofPoint& point : s.profiles.back().roofline.points) open |= point.open();
@@ -44,11 +45,15 @@ Step next(const Rules& rules, const SessionState& s) {
     return halted(s) ? after_sweep(rules, s) : enter_phase(s, "framework", "prelude_done", "");
   }
   if (s.phase == "framework") {
+    // A new cycle looks where the incumbent spends its time, not where stock did.
+    if (s.cycle > 1 && !halted(s) && searchable_s(s) > leg_cost_s(s) + 3 * pair_cost_s(s))
+      if (auto step = profile_of(rules, s, "best", s.incumbent)) return *step;
     if (auto step = trials(rules, s)) return *step;
     return halted(s) ? after_sweep(rules, s) : enter_phase(s, "kernel", "framework_done", "");
   }
   if (s.phase == "kernel") {
     bool may = s.workload.engine_command.empty() && s.workload.may_touch("build", "build");
+    may = may && static_cast<int>(s.comparisons.size()) < s.workload.comparisons;
     if (may && !s.kernel_asked) return DoKernel{searchable_s(s)};
     if (auto step = trials(rules, s)) return *step;
     if (s.incumbent == s.enabled->stock) return enter_phase(s, "sweep", "sweep_skipped", "the incumbent is stock: nothing to set against it");

@@ -22,6 +22,7 @@ std::optional<Step> stock_legs(const SessionState& s) {
     failed += l.failed();
     leg.plan.attempt += !l.void_reason.empty() && !interrupted(l);
   }
+  if (s.left_s() < 2 * leg_cost_s(s)) return enter_phase(s, "close", "budget", "no time left for clean stock legs");
   if (failed >= 2) return enter_phase(s, "close", "stock_keeps_failing", "the stock configuration failed under load");
   if (leg.plan.attempt > 2 * kMostAttempts) return enter_phase(s, "close", "host_never_quiet", "no stock leg without foreign load");
   leg.plan.seed = plan_leg(s, "stock", "stock", "a", std::max(0, good - 1) == 0 ? 0 : good, s.enabled->stock).plan.seed;

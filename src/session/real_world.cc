@@ -59,7 +59,12 @@ class RealWorld : public World {
     return backend_proposals(setup_.pack, state, setup_.session_dir, std::min(limit_s, kBackendLimit_s), &setup_.flags.any);
   }
   RecipeWritten write_recipe(const SessionState& state) override { return store_recipe(setup_.pack, state, setup_.recipe_file); }
-  std::string stop_request() override { return setup_.flags.stop ? "user_stop" : setup_.flags.close ? "user_close" : ""; }
+  std::string stop_request() override {
+    if (setup_.flags.stop) return "user_stop";
+    if (!setup_.flags.close) return "";
+    setup_.flags.any = setup_.flags.stop;   // what ran has ended; closing has legs of its own
+    return "user_close";
+  }
 
  private:
   Progress progress() const {
@@ -140,6 +145,7 @@ LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& p
   order.measured_requests = plan.measured;
   order.warmup_requests = plan.warmup;
   order.time_limit_s = kLegLimit_s;
+  order.drain = plan.purpose == "enable" || plan.purpose == "profile";   // these ask for prompts and request rates too
   return order;
 }
 
@@ -160,7 +166,13 @@ std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const L
     hooks.under_load = [&](Server& server) {
       done.kernels = profile_process(setup_.pack, server.child().handle().pid, kProfile_s, logs);
     };
-  LegOutcome outcome = run_leg(setup_.pack, leg_order(setup_.pack, state, plan), logs / (plan.id + ".log"), hooks);
+  LegOutcome outcome = [&]() -> LegOutcome {
+    try {
+      return run_leg(setup_.pack, leg_order(setup_.pack, state, plan), logs / (plan.id + ".log"), hooks);
+    } catch (const Error& error) {   // a binary or a model that is gone: the leg's fault, the session goes on to its close
+      return Failure{.failure_class = "cannot_launch", .id = "cannot_launch", .line = error.what(), .rung = "none", .first_move = error.mend()};
+    }
+  }();
   done.cost_s = clock_.mono_s() - start;
   if (setup_.flags.any) return LegVoid{plan.id, "stopped", 0};
   if (auto* failure = std::get_if<Failure>(&outcome)) {

@@ -16,7 +16,8 @@ constexpr double kShort = 0.6;           // of a full leg's window
 constexpr double kKernelShare = 0.3;     // of the budget, left to the kernel phase by screening flags
 constexpr double kBuildShare = 0.3;      // of what is left to search with, at most for one build
 
-std::string round_of(const SessionState& s) { return "R" + std::to_string(s.cycle) + "-" + s.phase; }
+// Controls belong to one incumbent: after a keep the next round has its own.
+std::string round_of(const SessionState& s) { return "R" + std::to_string(s.cycle) + "-" + s.phase + "-" + s.incumbent.id(); }
 
 bool waits(const Rules& rules, const SessionState& s, const Proposal& p) {
   return p.status == ProposalStatus::Waiting && p.intent.phase == s.phase && p.intent.source != "recipe" &&

@@ -47,8 +47,9 @@ std::optional<Step> trials(const Rules& rules, const SessionState& s) {
   if (auto alarm = rules.roles.watchdog->watch(s)) return emit("intent", alarm->id, *alarm);
   for (const Intent& alert : s.alerts)
     if (alert.kind == "stop") return {};
-  if (auto step = propose(rules, s)) return step;
   if (!affordable(s)) return tidy(s, "no time left for a comparison");
+  if (static_cast<int>(s.comparisons.size()) >= s.workload.comparisons) return tidy(s, "all declared comparisons are spent");
+  if (auto step = propose(rules, s)) return step;
   auto wanted = rules.roles.planner->compare(rules.pack, s);
   const Proposal* subject = wanted ? s.proposal(wanted->proposal) : nullptr;
   bool leader = subject && !subject->screened_log;

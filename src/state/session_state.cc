@@ -53,7 +53,13 @@ void on_resumed(SessionState& s) {
     auto ablated = s.ablation.find(leg.plan.group);
     bool used = c ? (used_by(c->pairs) || c->decided.has_value())
                   : used_by(s.final_pairs) || (ablated != s.ablation.end() && used_by(ablated->second));
-    if (used || partner_done || leg.failed()) continue;
+    // What other load had spoiled was discarded, and paid for, long before this crash.
+    auto ours = [](const std::string& r) { return r.empty() || r == "interrupted" || r == "stopped" || r == "half pair at resume"; };
+    bool discarded = false;
+    for (const LegRecord& other : s.legs)
+      discarded |= other.plan.group == leg.plan.group && other.plan.pair == leg.plan.pair && other.plan.attempt == leg.plan.attempt &&
+                   other.plan.arm != leg.plan.arm && !ours(other.void_reason);
+    if (used || partner_done || discarded || leg.failed()) continue;
     leg.void_reason = "half pair at resume";
     if (leg.done) {
       s.spent_s -= leg.done->cost_s;
@@ -111,6 +117,11 @@ void on_leg_started(SessionState& s, const Json& body) {
 void note_sweep(SessionState& s, const LegRecord& leg) {
   for (SweepPoint& point : s.sweep) {
     if (point.id != leg.plan.group) continue;
+    if (leg.plan.arm == "b")   // an earlier incumbent's figure is not the best configuration's any more
+      for (const LegRecord& other : s.legs)
+        if (other.plan.purpose == "sweep" && other.plan.group == leg.plan.group && other.plan.arm == "b" &&
+            !(other.plan.candidate == leg.plan.candidate))
+          point.best.clear();
     (leg.plan.arm == "a" ? point.stock : point.best).push_back(leg.done->result->value);
     return;
   }
