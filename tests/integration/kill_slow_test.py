@@ -4,7 +4,7 @@
 Usage: HYPERLOOM=path/to/hyperloom kill_slow_test.py [--kills N] [--seconds BUDGET] [--seed S]
 The script itself resumes: what was there before a kill must be there after it, and nothing may be left running.
 """
-import argparse, json, os, pathlib, random, signal, subprocess, sys, tempfile, time
+import argparse, json, os, pathlib, random, re, signal, subprocess, sys, tempfile, time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kills", type=int, default=20)
@@ -51,18 +51,14 @@ def left_over():
 workload = home / "workload.yaml"
 if subprocess.run([BINARY, "init", "--out", str(workload)], env=env, stdout=subprocess.DEVNULL).returncode != 0:
     fail("init")
-changes = {"time_s": str(options.seconds), "precision": "false", "build": "false", "env": "false", "clients": "4"}
-text = []
-for line in workload.read_text().splitlines():
-    key = line.strip().split(":")[0]
-    if key in changes:
-        line = line.split(key)[0] + key + ": " + changes[key]
-    if key == "prompt_tokens":
-        line = line.split(key)[0] + "prompt_tokens: {mean: 32}"
-    if key == "output_tokens":
-        line = line.split(key)[0] + "output_tokens: {mean: 16}"
-    text.append(line)
-workload.write_text("\n".join(text) + "\n")
+model = re.search(r"path: *\"?([^\"\n]+\.gguf)", workload.read_text()).group(1)
+workload.write_text(f"""schema: 1
+model: {{path: {model}}}
+engine: {{pack: llama.cpp}}
+traffic: {{kind: closed, clients: 4, prompt_tokens: {{mean: 32}}, output_tokens: {{mean: 16}}, ignore_eos: true, api: chat}}
+budget: {{time_s: {options.seconds}}}
+touch: {{precision: false, build: false, env: false, kernels: false}}
+""")
 
 before = []
 command = [BINARY, "run", str(workload), "--session", str(session)]
