@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/printable.h"
 
 namespace hyperloom {
 namespace {
@@ -85,6 +86,13 @@ TEST(CleanLog, ACutEscapeHidesNothingOfTheNextLine) {
 TEST(CleanLog, LongLinesAreCappedAndTheirNeighboursKept) {
   EXPECT_THAT(clean_log_lines(std::string(9000, 'x') + "\ncause", 5),
               ElementsAre("xxxxx", "cause"));
+}
+
+TEST(Printable, NothingSteersTheReader) {
+  EXPECT_EQ(printable("a\x1b]0;owned\x07z\xE2\x80\xAE"), "a\xEF\xBF\xBD]0;owned\xEF\xBF\xBDz\xEF\xBF\xBD");
+  EXPECT_EQ(printable("h\xC3\xA9\n\tx"), "h\xC3\xA9\n\tx");
+  EXPECT_EQ(one_line("a\nb\rc"), "a b\xEF\xBF\xBD" "c");
+  EXPECT_EQ(one_line("h\xC3\xA9llo", 2), "h\xC3\xA9") << "characters, not bytes";
 }
 
 TEST(CleanLog, CaseE07) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "cli/enabled_engine.h"
 #include "cli/sample_size.h"
@@ -26,9 +27,9 @@ void print_leg(const EnabledEngine& engine, const LegResult& leg) {
   const Objective& objective = engine.state.workload.objective;
   const Enabled& enabled = *engine.state.enabled;
   std::printf("value       %.2f %s (%s)\n", leg.value, objective_unit(objective).c_str(), objective.maximize.c_str());
-  std::printf("launch      %s\n", command_text(engine.launch).c_str());
+  std::printf("launch      %s\n", printable(command_text(engine.launch)).c_str());
   if (enabled.climbed)
-    for (const std::string& rung : enabled.rungs) std::printf("ladder      %s\n", rung.c_str());
+    for (const std::string& rung : enabled.rungs) std::printf("ladder      %s\n", printable(rung).c_str());
   std::printf("boot        %.1f s, the whole leg %s, peak memory %s\n", leg.boot_s, format_duration(leg.cost_s).c_str(),
               format_bytes(static_cast<double>(leg.peak_rss_bytes)).c_str());
   const Neighbours& n = leg.neighbours;
@@ -36,11 +37,11 @@ void print_leg(const EnabledEngine& engine, const LegResult& leg) {
               n.steal, n.swap_mib, n.own_cpu);
   std::vector<std::string> settings;
   for (const auto& [knob, value] : leg.effective) settings.push_back(knob + " " + value);
-  std::printf("read back   %s\n", settings.empty() ? "nothing: this engine does not tell" : join(settings, ", ").c_str());
-  std::printf("\n%s", terminal_table(leg.load).c_str());
+  std::printf("read back   %s\n", settings.empty() ? "nothing: this engine does not tell" : printable(join(settings, ", ")).c_str());
+  std::printf("\n%s", printable(terminal_table(leg.load)).c_str());
   if (leg.void_reasons.empty()) return;
   std::printf("\nThis leg is no evidence; a session would repeat it:\n");
-  for (const std::string& reason : leg.void_reasons) std::printf("  void: %s\n", reason.c_str());
+  for (const std::string& reason : leg.void_reasons) std::printf("  void: %s\n", printable(reason).c_str());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "os/event_loop.h"
 
@@ -44,10 +45,10 @@ void LoadLine::draw(const std::string& text, bool now) {
   if (!now && at - drawn_at_ < (live_ ? kLiveEvery_s : kPlainEvery_s)) return;
   drawn_at_ = at;
   if (!live_) {
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", printable(text).c_str());
     return;
   }
-  std::fprintf(stderr, "\r\033[K%s", text.substr(0, width()).c_str());
+  std::fprintf(stderr, "\r\033[K%s", one_line(text, width()).c_str());
   std::fflush(stderr);
   drawn_ = true;
 }
@@ -61,7 +62,7 @@ void LoadLine::update(const LoadProgress& progress) { draw((what_.empty() ? "" :
 
 void LoadLine::note(const std::string& text) {
   clear();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", printable(text).c_str());
 }
 
 }  // namespace hyperloom

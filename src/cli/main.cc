@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "kernel/backend.h"
 
@@ -144,15 +145,16 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace hyperloom
 
+// Errors quote servers and logs: no byte of theirs may steer the terminal.
 int main(int argc, char** argv) {
   try {
     return hyperloom::run(argc, argv);
   } catch (const hyperloom::Error& error) {
-    std::fprintf(stderr, "hyperloom: %s\n", error.what());
-    if (!error.mend().empty()) std::fprintf(stderr, "  mend: %s\n", error.mend().c_str());
+    std::fprintf(stderr, "hyperloom: %s\n", hyperloom::printable(error.what()).c_str());
+    if (!error.mend().empty()) std::fprintf(stderr, "  mend: %s\n", hyperloom::printable(error.mend()).c_str());
     return static_cast<int>(error.kind());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "hyperloom: internal error: %s\n", error.what());
+    std::fprintf(stderr, "hyperloom: internal error: %s\n", hyperloom::printable(error.what()).c_str());
     return static_cast<int>(hyperloom::ErrorKind::Internal);
   }
 }

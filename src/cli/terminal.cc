@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace hyperloom {
@@ -49,7 +50,7 @@ void Terminal::clear() {
 
 void Terminal::line(const std::string& text) {
   clear();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", printable(text).c_str());
   std::fflush(stderr);
   if (live_) draw();
 }
@@ -58,8 +59,7 @@ void Terminal::draw() {
   if (!live_ || work_.empty()) return;
   std::string text = head_ + " | " + work_ + (detail_.empty() ? "" : " | " + detail_);
   size_t width = static_cast<size_t>(columns()) - 1;
-  if (text.size() > width) text.resize(width);
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  std::fprintf(stderr, "\r\033[K%s", one_line(text, width).c_str());
   std::fflush(stderr);
   drawn_at_ = SystemClock().mono_s();
 }

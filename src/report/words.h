@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "report/report.h"
 
 namespace hyperloom {
@@ -31,10 +32,6 @@ std::string machine_text(const MachineFacts& machine);
 std::string model_text(const ModelFacts& model);
 std::string engine_text(const ProbeEvent& probe);
 
-// Bytes that any reader can show: invalid UTF-8 and control characters (less tab and newline)
-// become U+FFFD, and so do the marks that reorder text (bidi overrides): logs and prompts are
-// hostile.
-std::string printable(std::string_view text);
 std::string html_text(std::string_view text);  // printable, then escaped
 
 // One launch as a person would type it, PORT in place; a backslash before each flag when `wrapped`.
