@@ -115,6 +115,17 @@ void set_headline(const SessionState& state, const std::string& given_reason, Fi
     findings.subline = values;
     if (findings.claim.low <= 0)
       findings.headline = "Meets the limits that stock misses; " + findings.headline;
+  } else if (findings.result == "limits_unmet" &&
+             all_meet(findings.limits, &LimitCheck::stock_meets)) {
+    findings.headline = "The full stack breaks a limit that stock meets: keep stock";
+    for (const LimitCheck& check : findings.limits) {
+      if (check.best_meets()) continue;
+      if (!findings.subline.empty()) findings.subline += "; ";
+      findings.subline += limit_text(check.limit) + ": stock " + figure_text(*check.stock_ms) +
+                          " ms, full stack " +
+                          (check.best_ms ? figure_text(*check.best_ms) + " ms" : "not measured");
+    }
+    findings.subline += ". Full stack: " + claim_text(findings.claim);
   } else if (findings.result == "limits_unmet") {
     findings.headline = "Limits not met, neither by stock nor by what was found";
     if (const auto nearest = nearest_to_limits(state)) {

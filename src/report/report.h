@@ -28,7 +28,9 @@ std::string render_launch_script(
     const ReportInputs& inputs);  // starts exactly the winning configuration; PORT from $1 or 8080
 
 struct ReportFiles {
-  std::filesystem::path html, markdown, summary, launch, bundle;
+  std::filesystem::path html, markdown, summary, launch;
+  std::filesystem::path bundle;  // empty when it could not be packed
+  std::string notice;            // then why; else empty
 };
 // Writes all of them atomically into session_dir. The bundle is a .tar.gz of journal, blobs, report
 // and launch script.

@@ -86,6 +86,19 @@ TEST(Result, MeetingLimitsThatStockMissesIsAnImprovement) {
   EXPECT_TRUE(has(render_html(sample_inputs(state)), "Meets the limits that stock misses"));
 }
 
+TEST(Result, AStackThatBreaksALimitOfStockIsNoImprovement) {
+  SessionState state = sample_state();
+  state.closed.reset();
+  state.workload.objective.limits = {{"ttft", 95, 400}};  // stock 344 ms
+  for (const PairDone& pair : state.final_pairs) {
+    state.legs[state.leg_index.at(pair.leg_b)].done->result->load.ttft_ms.p95 = 450;
+  }
+  EXPECT_EQ(result_of(state, false), "limits_unmet");
+  const std::string html = render_html(sample_inputs(state));
+  EXPECT_TRUE(has(html, "breaks a limit that stock meets: keep stock"));
+  EXPECT_TRUE(has(html, "full stack 450 ms"));
+}
+
 TEST(Result, AClosedJournalHasTheLastWord) {
   SessionState state = sample_state();
   state.closed->result = "no_gain";
@@ -303,6 +316,21 @@ TEST(WriteReport, LeavesFilesAndABundle) {
   EXPECT_EQ(read_file(files.bundle), first);
   EXPECT_TRUE(has(read_file(files.html), "Journal SHA-256"));
   EXPECT_EQ(::access(files.launch.c_str(), X_OK), 0);
+}
+
+TEST(WriteReport, WithoutTarTheReportStands) {
+  const TempDir folder;
+  const SessionState state = sample_state();
+  ReportInputs inputs = sample_inputs(state);
+  inputs.session_dir = folder.path();
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder.path().c_str(), 1);
+  const ReportFiles files = write_report(inputs);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(files.bundle.empty());
+  EXPECT_TRUE(has(files.notice, "tar")) << files.notice;
+  EXPECT_TRUE(std::filesystem::exists(files.html));
+  EXPECT_TRUE(std::filesystem::exists(files.summary));
 }
 
 TEST(Words, SayNumbersPlainly) {

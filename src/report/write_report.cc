@@ -58,7 +58,12 @@ ReportFiles write_report(const ReportInputs& inputs) {
   // Engine output may hold bytes that are no UTF-8: replaced, for a summary must never fail.
   write_file(files.summary,
              make_summary(inputs).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  files.bundle = make_bundle(folder);
+  try {
+    files.bundle = make_bundle(folder);
+  } catch (const Error& error) {  // the report is whole without it
+    files.notice = std::string("no audit bundle: ") + error.what() +
+                   (error.mend().empty() ? "" : " (" + error.mend() + ")");
+  }
   return files;
 }
 
