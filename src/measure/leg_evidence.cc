@@ -12,6 +12,7 @@ namespace hyperloom {
 namespace {
 
 constexpr const char* kProcessStart = "process_start_time_seconds";
+constexpr double kLeastPatienceS = 10, kPatience = 4;   // of the answers' own p99
 constexpr double kLeastStallMs = 50;
 constexpr double kMostStallShare = 0.01;     // of the window
 
@@ -24,6 +25,15 @@ std::string first_failure(const std::vector<RequestRecord>& records) {
   return "";
 }
 
+// Cut off at the end of the load, but far beyond what an answer takes here: the server hangs on them.
+int never_answered(const LoadResult& load) {
+  if (load.summary.completed == 0) return 0;
+  const double patience_s = std::max(kLeastPatienceS, kPatience * 1e-3 * load.summary.e2e_ms.p99);
+  return static_cast<int>(std::count_if(load.records.begin(), load.records.end(), [&](const RequestRecord& r) {
+    return r.state == RequestState::CutOff && r.sent_s > 0 && r.end_s - r.sent_s > patience_s;
+  }));
+}
+
 }  // namespace
 
 std::optional<Failure> load_failure(const LoadResult& load, const Traffic& traffic, double value) {
@@ -33,12 +43,14 @@ std::optional<Failure> load_failure(const LoadResult& load, const Traffic& traff
     missing += traffic.ignore_eos && r.state == RequestState::Completed && r.tokens() == 0 &&
                r.end_s >= load.window_start_s;
   }
-  const int ended = s.completed + s.failed + s.timed_out;
-  const int bad = s.failed + s.timed_out + missing;
+  const int stalled = never_answered(load);
+  const int ended = s.completed + s.failed + s.timed_out + stalled;
+  const int bad = s.failed + s.timed_out + missing + stalled;
   if (bad > kMostFailed * ended) {
     std::vector<std::string> kinds;
     for (const auto& [kind, count] : s.fail_kinds) kinds.push_back(fmt::format("{} {}", count, kind));
     if (missing > 0) kinds.push_back(fmt::format("{} empty_answer", missing));
+    if (stalled > 0) kinds.push_back(fmt::format("{} never_answered", stalled));
     return Failure{"failed_requests", "failed_requests",
                    fmt::format("{} of {} requests failed under load, at most {:.0f} % may ({}){}", bad, ended,
                                100 * kMostFailed, join(kinds, ", "), first_failure(load.records)),

@@ -14,8 +14,9 @@ namespace hyperloom {
 
 constexpr double kMostFailed = 0.02;        // share of ended requests that may fail in a leg that still counts
 
-// Requests that failed, timed out or, where the length was fixed, came back without a token; when more than
-// kMostFailed of those that ended did. Also when nothing completed or `value` is not above 0.
+// Requests that failed, timed out, hung (cut off after 10 s and four times the p99 of the answers) or, where the
+// length was fixed, came back without a token; when more than kMostFailed of those that ended did. Also when nothing
+// completed or `value` is not above 0.
 std::optional<Failure> load_failure(const LoadResult& load, const Traffic& traffic, double value);
 
 // Our own worst stall that still leaves the leg valid, in ms: half of a 0.5 % gain of the window, 50 ms at least.
