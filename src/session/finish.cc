@@ -31,6 +31,7 @@ int finish_session(const Pack& pack, const SessionState& s, const fs::path& sess
   std::printf("report   %s\n", files.html.c_str());
   if (s.enabled) std::printf("launch   %s\n", files.launch.c_str());
   std::printf("summary  %s\n", files.summary.c_str());
+  if (!files.notice.empty()) std::printf("note     no bundle: %s\n", files.notice.c_str());
   if (!s.closed) {
     std::printf("The session is not closed (%s). Go on with: hyperloom resume %s\n", inputs.stop_reason.c_str(), session_dir.c_str());
     return 4;

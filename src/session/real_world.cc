@@ -100,7 +100,7 @@ BuildEvent RealWorld::build(const SessionState& state, const DoBuild& order) {
   if (order.recipe != "command") {
     const BuildRecipe* recipe = setup_.pack.build(order.recipe);
     if (!recipe) throw internal_error("no build " + order.recipe + " in pack " + setup_.pack.name);
-    fs::path source = fetch_source(setup_.pack, progress());
+    fs::path source = fetch_source(setup_.pack, progress(), &setup_.flags.any);
     BuildResult made = build_engine(setup_.pack, *recipe, source, state.probe->machine, order.limit_s, progress(), &setup_.flags.any);
     event.key = made.key;
     event.folder = made.folder;

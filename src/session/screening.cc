@@ -13,7 +13,7 @@ namespace hyperloom {
 namespace {
 
 constexpr double kShort = 0.6;           // of a full leg's window
-constexpr double kKernelShare = 0.3;     // of the budget, left to the kernel phase by screening flags
+constexpr double kKernelShare = 0.2;     // of the budget, left to the kernel phase by screening flags
 constexpr double kBuildShare = 0.3;      // of what is left to search with, at most for one build
 
 // Controls belong to one incumbent: after a keep the next round has its own.
@@ -83,7 +83,7 @@ std::optional<Step> screen(const Rules& rules, const SessionState& s) {
     if (slot.leg && slot.leg->good()) continue;                     // waits for the second control
     if (slot.leg && slot.leg->failed()) return drop(p, "failed", slot.leg->done->failure->text());
     if (slot.attempts >= kMostAttempts) return drop(p, "no_evidence", "every screening leg was spoiled by other load");
-    if (searchable_s(s) - set_aside_s(s) < 3 * pair_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
+    if (searchable_s(s) - set_aside_s(s) < 3 * pair_cost_s(s) + quality_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
     if (auto refused = check_candidate(rules.pack, s, candidate))
       return drop(p, "illegal", refused->rule + ": " + refused->value);
     if (std::string why = cannot_prepare(s, candidate); !why.empty()) return drop(p, "failed", why);
