@@ -38,7 +38,8 @@ TEST(LegalChanges, CaseD04) {
       "  - {name: --ulysses, type: int, values: [1, 2, 4, 8], forbid: 'machine.gpus != knob.--ulysses * knob.--ring * knob.--cfg * knob.--dtp or "
       "(model.heads / knob.--dtp) % knob.--ulysses != 0'}\n"
       "  - {name: --ring, type: int, values: []}\n  - {name: --cfg, type: int, values: []}\n  - {name: --dtp, type: int, values: []}\n");
-  for (const Json& vector : test_case("d04-divisibility.json")["vectors"]) {
+  const Json vectors = test_case("d04-divisibility.json");   // a range-for over a temporary's part would outlive it
+  for (const Json& vector : vectors.at("vectors")) {
     const bool tensor = vector["kind"] == "tp";
     Facts facts = {{"model.heads", vector["heads"].get<double>()}};
     const double wanted = vector[tensor ? "tp" : "ulysses"].get<double>();
@@ -63,7 +64,8 @@ TEST(LegalChanges, CaseD01) {
       "(knob.--max-model-len > knob.--max-num-batched-tokens or (knob.--max-model-len == 0 and model.context > knob.--max-num-batched-tokens))'}\n"
       "  - {name: --max-model-len, type: int, values: [], stock: 0}\n  - {name: --chunked, type: int, values: [], stock: 0}\n");
   const std::set<int> rejected = {1, 5};
-  for (const Json& config : test_case("d01-batched-tokens.json")["configs"]) {
+  const Json configs = test_case("d01-batched-tokens.json");
+  for (const Json& config : configs.at("configs")) {
     const Facts facts = {
         {"knob.--chunked", config["enable_chunked_prefill"].get<bool>() ? 1.0 : 0.0},
         {"knob.--max-model-len", config["max_model_len"].is_null() ? 0.0 : config["max_model_len"].get<double>()},
