@@ -103,7 +103,7 @@ void Terminal::entry(const SessionState& s, const Entry& e) {
     line(" * the critic refuses: " + b.value("why", ""));
   } else if (e.type == "kept") {
     line(" + kept; the incumbent is now " + s.incumbent.text());
-  } else if (e.type == "reverted" && b.value("code", "") != "not_faster") {
+  } else if (e.type == "reverted" && b.value("code", "") != "not_faster" && b.value("code", "") != "no_budget") {
     const Proposal* p = s.proposal(b.at("proposal"));
     line(" - " + (p ? p->intent.change.text() : "") + " dropped: " + b.at("code").get<std::string>() + " (" + b.value("why", "") + ")");
   } else if (e.type == "probe" && b.contains("notice")) {
