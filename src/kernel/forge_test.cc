@@ -53,6 +53,12 @@ TEST(ForgeOrder, puts_the_largest_expected_gain_first) {
   EXPECT_THAT(order.offers[0].why, HasSubstr("60 % of the time"));
 }
 
+TEST(ForgeOrder, another_compiler_waits_for_it_rebuilds_everything) {
+  ForgeView view = example();
+  view.kernels.rows[0].share = 0.2;   // now the compiler's expected gain is the largest, but not per build time
+  EXPECT_EQ(ids(order_builds(view)).back(), "clang");
+}
+
 TEST(ForgeOrder, measured_shares_drop_what_cannot_pay) {
   ForgeView view = example();
   view.kernels.barrier_share = 0.02;
