@@ -12,8 +12,7 @@ std::optional<Intent> BuiltInWatchdog::watch(const SessionState& state) const {
     return Intent{.id = "W" + std::to_string(state.alerts.size() + 1), .role = "watchdog", .kind = "stop",
                   .phase = state.phase, .source = code, .why = why};
   };
-  for (const Intent& alert : state.alerts)
-    if (alert.kind == "stop") return {};
+  if (state.stop_alert()) return {};
   if (state.voids_in_a_row >= kVoidsInARow)
     return stop("host_never_quiet", std::to_string(state.voids_in_a_row) + " legs in a row were spoiled by other load on this host");
   if (state.proposals.size() > kMostProposals)

@@ -26,7 +26,7 @@ const LegRecord* leg_of(const SessionState& s, const Rung& rung) {
 
 int attempts(const SessionState& s, const Rung& rung) {
   return static_cast<int>(std::count_if(s.legs.begin(), s.legs.end(), [&](const LegRecord& leg) {
-    return leg.plan.group == rung.group && !leg.void_reason.empty() && !interrupted(leg);
+    return leg.plan.group == rung.group && !leg.void_reason.empty() && !leg.interrupted();
   }));
 }
 

@@ -56,16 +56,12 @@ std::string cannot_prepare(const SessionState& s, const Candidate& candidate) {
   return "";
 }
 
-bool interrupted(const LegRecord& leg) {
-  return leg.void_reason == "interrupted" || leg.void_reason == "half pair at resume" || leg.void_reason == "stopped";
-}
-
 PairProgress pair_progress(const SessionState& s, const std::string& group, int pair) {
   PairProgress progress;
   for (const LegRecord& leg : s.legs) {
     if (leg.plan.group != group || leg.plan.pair != pair || leg.void_reason.empty()) continue;
     progress.attempt = std::max(progress.attempt, leg.plan.attempt + 1);
-    progress.spoiled += !interrupted(leg);
+    progress.spoiled += !leg.interrupted();
   }
   for (const LegRecord& leg : s.legs) {
     if (leg.plan.group != group || leg.plan.pair != pair || leg.plan.attempt != progress.attempt || !leg.done) continue;

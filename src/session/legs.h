@@ -28,8 +28,6 @@ struct PairProgress {
   int spoiled = 0;                  // attempts that other load spoiled; our own interruptions are not counted (L8)
 };
 
-// A void that came from a kill, a stop or a resume, not from the host.
-bool interrupted(const LegRecord& leg);
 PairProgress pair_progress(const SessionState& state, const std::string& group, int pair);
 
 // Next leg of a pair, A or B by the block's coin; nothing when both are finished.

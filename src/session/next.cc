@@ -11,8 +11,7 @@ constexpr int kMostCycles = 8;
 
 Step after_sweep(const Rules&, const SessionState& s) {
   auto close_for = [&](const std::string& reason, const std::string& evidence) { return enter_phase(s, "close", reason, evidence); };
-  for (const Intent& alert : s.alerts)
-    if (alert.kind == "stop") return close_for(alert.source, alert.why);
+  if (const Intent* alert = s.stop_alert()) return close_for(alert->source, alert->why);
   double need = 3 * pair_cost_s(s) + quality_cost_s(s);
   if (searchable_s(s) < need)
     return close_for("budget", format_duration(std::max(0.0, s.left_s())) + " left, close needs " + format_duration(close_reserve_s(s)) +
@@ -29,12 +28,6 @@ Step after_sweep(const Rules&, const SessionState& s) {
   return enter_phase(s, "framework", "progress", std::to_string(s.keeps_this_cycle) + " kept in cycle " + std::to_string(s.cycle), s.cycle + 1);
 }
 
-bool halted(const SessionState& s) {
-  for (const Intent& alert : s.alerts)
-    if (alert.kind == "stop") return true;
-  return false;
-}
-
 }  // namespace
 
 Step next(const Rules& rules, const SessionState& s) {
@@ -42,14 +35,14 @@ Step next(const Rules& rules, const SessionState& s) {
   if (s.stop_request == "user_close" && s.phase != "close") return enter_phase(s, "close", "user_close", "asked by the user");
   if (s.phase == "prelude") {
     if (auto step = prelude(rules, s)) return *step;
-    return halted(s) ? after_sweep(rules, s) : enter_phase(s, "framework", "prelude_done", "");
+    return s.stop_alert() ? after_sweep(rules, s) : enter_phase(s, "framework", "prelude_done", "");
   }
   if (s.phase == "framework") {
     // A new cycle looks where the incumbent spends its time, not where stock did.
-    if (s.cycle > 1 && !halted(s) && searchable_s(s) > leg_cost_s(s) + 3 * pair_cost_s(s))
+    if (s.cycle > 1 && !s.stop_alert() && searchable_s(s) > leg_cost_s(s) + 3 * pair_cost_s(s))
       if (auto step = profile_of(rules, s, "best", s.incumbent)) return *step;
     if (auto step = trials(rules, s)) return *step;
-    return halted(s) ? after_sweep(rules, s) : enter_phase(s, "kernel", "framework_done", "");
+    return s.stop_alert() ? after_sweep(rules, s) : enter_phase(s, "kernel", "framework_done", "");
   }
   if (s.phase == "kernel") {
     bool may = s.workload.engine_command.empty() && s.workload.may_touch("build", "build");

@@ -20,7 +20,7 @@ std::optional<Step> stock_legs(const SessionState& s) {
   for (const LegRecord& l : s.legs) {
     if (l.plan.group != "stock" || l.plan.pair != good) continue;
     failed += l.failed();
-    leg.plan.attempt += !l.void_reason.empty() && !interrupted(l);
+    leg.plan.attempt += !l.void_reason.empty() && !l.interrupted();
   }
   if (s.left_s() < 2 * leg_cost_s(s)) return enter_phase(s, "close", "budget", "no time left for clean stock legs");
   if (failed >= 2) return enter_phase(s, "close", "stock_keeps_failing", "the stock configuration failed under load");

@@ -35,7 +35,7 @@ std::optional<Step> profile_of(const Rules&, const SessionState& s, const std::s
   int tried = 0;
   for (const LegRecord& leg : s.legs) {
     if (leg.plan.group != group) continue;
-    tried += !interrupted(leg);
+    tried += !leg.interrupted();
     if (!leg.good()) continue;
     const LegResult& r = *leg.done->result;
     KernelTable kernels = leg.done->kernels.value_or(KernelTable{});

@@ -29,7 +29,7 @@ Slot find_slot(const SessionState& s, const std::string& subject) {
   Slot slot;
   for (const LegRecord& leg : s.legs) {
     if (leg.plan.group != round_of(s) || leg.plan.why != subject) continue;
-    slot.attempts += !interrupted(leg);
+    slot.attempts += !leg.interrupted();
     if (leg.done && leg.void_reason.empty()) slot.leg = &leg;
   }
   return slot;

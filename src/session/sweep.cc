@@ -38,7 +38,7 @@ std::optional<Step> sweep(const Rules&, const SessionState& s) {
       int attempts = 0;
       for (const LegRecord& leg : s.legs) {
         if (leg.plan.purpose != "sweep" || leg.plan.group != point.id() || !(leg.plan.candidate == candidate)) continue;
-        attempts += !interrupted(leg);
+        attempts += !leg.interrupted();
         have |= leg.done && leg.void_reason.empty();
       }
       if (have || attempts >= kMostAttempts) continue;

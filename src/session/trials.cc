@@ -45,8 +45,7 @@ std::optional<Step> trials(const Rules& rules, const SessionState& s) {
   if (!s.comparisons.empty())
     if (auto step = drive(rules, s, s.comparisons.back())) return step;
   if (auto alarm = rules.roles.watchdog->watch(s)) return emit("intent", alarm->id, *alarm);
-  for (const Intent& alert : s.alerts)
-    if (alert.kind == "stop") return {};
+  if (s.stop_alert()) return {};
   if (!affordable(s)) return tidy(s, "no time left for a comparison");
   if (static_cast<int>(s.comparisons.size()) >= s.workload.comparisons) return tidy(s, "all declared comparisons are spent");
   if (auto step = propose(rules, s)) return step;

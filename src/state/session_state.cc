@@ -54,11 +54,10 @@ void on_resumed(SessionState& s) {
     bool used = c ? (used_by(c->pairs) || c->decided.has_value())
                   : used_by(s.final_pairs) || (ablated != s.ablation.end() && used_by(ablated->second));
     // What other load had spoiled was discarded, and paid for, long before this crash.
-    auto ours = [](const std::string& r) { return r.empty() || r == "interrupted" || r == "stopped" || r == "half pair at resume"; };
     bool discarded = false;
     for (const LegRecord& other : s.legs)
       discarded |= other.plan.group == leg.plan.group && other.plan.pair == leg.plan.pair && other.plan.attempt == leg.plan.attempt &&
-                   other.plan.arm != leg.plan.arm && !ours(other.void_reason);
+                   other.plan.arm != leg.plan.arm && !other.void_reason.empty() && !other.interrupted();
     if (used || partner_done || discarded || leg.failed()) continue;
     leg.void_reason = "half pair at resume";
     if (leg.done) {
@@ -219,6 +218,10 @@ void on_phase(SessionState& s, const PhaseEntered& entered) {
 
 }  // namespace
 
+bool LegRecord::interrupted() const {
+  return void_reason == "interrupted" || void_reason == "half pair at resume" || void_reason == "stopped";
+}
+
 std::vector<double> Comparison::log_ratios() const {
   std::vector<double> out;
   for (const PairDone& p : pairs) out.push_back(p.log_ratio);
@@ -308,6 +311,11 @@ std::vector<const LegRecord*> SessionState::good_legs(const std::string& purpose
   for (const LegRecord& l : legs)
     if (l.plan.purpose == purpose && l.good()) out.push_back(&l);
   return out;
+}
+const Intent* SessionState::stop_alert() const {
+  for (const Intent& alert : alerts)
+    if (alert.kind == "stop") return &alert;
+  return nullptr;
 }
 double SessionState::stock_value() const {
   auto stock = good_legs("stock");

@@ -21,6 +21,8 @@ struct LegRecord {
   bool open() const { return !done && void_reason.empty(); }
   bool good() const { return done && done->result && void_reason.empty(); }
   bool failed() const { return done && done->failure && void_reason.empty(); }
+  // A void that came from a kill, a stop or a resume, not from the host.
+  bool interrupted() const;
 };
 
 struct Comparison {
@@ -106,6 +108,7 @@ struct SessionState {
   const BuildEvent* build(const std::string& recipe) const;
   const MadeEvent* made_for(const Candidate& candidate) const;
   std::vector<const LegRecord*> good_legs(const std::string& purpose) const;
+  const Intent* stop_alert() const;          // the watchdog's word that the search must end; null = none
   double stock_value() const;                // geometric mean of good stock legs; 0 when none
   double left_s() const { return workload.time_s - spent_s; }
 };
