@@ -10,30 +10,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/text.h"
 
 namespace hyperloom {
 namespace {
-
-// An open descriptor that closes with its scope.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  bool close() {  // false when the file system reports a late write error
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
 
 fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -139,16 +121,16 @@ fs::path data_root() { return root_from("HYPERLOOM_DATA", "XDG_DATA_HOME", ".loc
 
 fs::path engines_root() {
   if (const char* value = std::getenv("HYPERLOOM_ENGINES"); value && *value) return value;
-  std::error_code error;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (!error) {
-    for (const fs::path& place :
-         {binary / ".." / "share" / "hyperloom" / "engines", binary / "engines"}) {
-      if (fs::is_directory(place, error)) return place.lexically_normal();
-    }
+  const fs::path binary = own_program().parent_path();
+  for (const fs::path& place :
+       {binary / ".." / "share" / "hyperloom" / "engines", binary / "engines"}) {
+    std::error_code error;
+    if (fs::is_directory(place, error)) return place.lexically_normal();
   }
   return fs::path(HYPERLOOM_SOURCE_DIR) / "engines";
 }
+
+fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 TempDir::TempDir(std::string_view name) {
   std::error_code error;

@@ -18,6 +18,7 @@ void make_folders(const fs::path& folder);                            // like mk
 fs::path cache_root();        // $HYPERLOOM_CACHE or $XDG_CACHE_HOME/hyperloom or ~/.cache/hyperloom
 fs::path data_root();         // $HYPERLOOM_DATA or $XDG_DATA_HOME/hyperloom or ~/.local/share/hyperloom (sessions, recipes)
 fs::path engines_root();      // where packs lie: $HYPERLOOM_ENGINES, beside the binary, or the source tree
+fs::path own_program();       // the file that runs, for what we start as a child of our own
 
 // A folder that goes with its owner.
 class TempDir {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hyperloom {
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -20,19 +21,6 @@ namespace hyperloom {
 namespace {
 
 constexpr double kSyncWithin = 1;  // s; what a power cut may take from entries that are not durable
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // For people only: the lock itself is the flock, which dies with its holder.
 fs::path lock_note(const fs::path& file) { return fs::path(file).replace_extension(".lock.txt"); }

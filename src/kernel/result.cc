@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "kernel/event_tail.h"
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hyperloom {
 namespace {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 #include "os/procfs.h"
 
 namespace hyperloom {

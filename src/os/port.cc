@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "os/child.h"
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 #include "os/procfs.h"
 
 namespace hyperloom {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "os/child.h"
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hyperloom {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hyperloom {
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "os/child.h"
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hyperloom {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "os/child.h"
-#include "os/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hyperloom {
 

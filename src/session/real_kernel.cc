@@ -25,7 +25,7 @@ World::Proposed backend_proposals(const Pack& pack, const SessionState& s, const
   task.deadline_s = std::max(5.0, limit_s);
   fs::path work = session_dir / "kernel" / task.task_id;
   make_folders(work);
-  BackendOutcome outcome = run_backend({fs::read_symlink("/proc/self/exe").string(), "forge"}, task, work, stop_flag);
+  BackendOutcome outcome = run_backend({own_program().string(), "forge"}, task, work, stop_flag);
 
   World::Proposed result;
   if (outcome.status != "candidates") result.notice = "kernel backend: " + outcome.status + (outcome.reason.empty() ? "" : ": " + outcome.reason);

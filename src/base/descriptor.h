@@ -22,10 +22,9 @@ class Descriptor {
   }
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  void reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
+  void reset() { (void)close(); }
+  // False when the file system reports a late write error.
+  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
   int fd_ = -1;
