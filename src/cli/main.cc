@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "kernel/backend.h"
+#include "session/real_roofs.h"
 
 namespace hyperloom {
 
@@ -128,11 +129,13 @@ int run(int argc, char** argv) {
   c->add_option("--pairs", doctor.pairs, "A/A pairs for --noise")->capture_default_str();
   c->add_option("--workload", doctor.workload, "workload for --noise; default: the demo's");
 
-  // The built-in kernel backend, started by the session as a child process (docs/kernel-contract.md).
-  if (argc >= 2 && std::string(argv[1]) == "forge") {
+  // What the session starts as children of its own: the built-in kernel backend (docs/kernel-contract.md), the roofs.
+  const std::string own = argc >= 2 ? argv[1] : "";
+  if (own == "forge") {
     if (argc == 3 && std::string(argv[2]) == "--capabilities") return std::printf("%s\n", forge_capabilities().c_str()), 0;
     return argc == 4 ? forge_main(argv[2], argv[3]) : 2;
   }
+  if (own == "roofs") return argc == 4 ? roofs_main(argv[2], argv[3]) : 2;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
