@@ -14,7 +14,7 @@
 namespace hyperloom {
 namespace {
 
-constexpr int kLeastPairs = 3, kMostPairs = 100;
+constexpr int kLeastPairs = 3, kMostPairs = 500;
 constexpr int kMostAttempts = 4;
 constexpr double kDemoTime_s = 25 * 60;
 constexpr const char* kSeed = "doctor";

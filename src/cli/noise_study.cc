@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "load/random.h"
@@ -15,6 +17,23 @@ namespace {
 
 constexpr int kPoolPairs = 6;
 constexpr double kBusyCores = 0.05, kSteal = 0.01, kShortWindow_s = 5, kVoidShare = 0.1;
+
+// Pairs from `next` until the test decides, or there are no more; the pool learns them.
+Verdict null_comparison(NoisePool& pool, double alpha, const std::function<std::optional<double>()>& next, int& looks) {
+  TestPlan plan;
+  plan.alpha_k = alpha;
+  std::vector<double> pairs;
+  Verdict verdict = Verdict::Continue;
+  while (verdict == Verdict::Continue) {
+    const std::optional<double> pair = next();
+    if (!pair) return verdict;
+    pairs.push_back(*pair);
+    verdict = look(pool, pairs, plan).verdict;
+    ++looks;
+  }
+  pool.add_comparison(pairs);
+  return verdict;
+}
 
 std::string percent(double log_ratio) { return fmt::format("{:.2f} %", 100 * std::expm1(log_ratio)); }
 
@@ -141,8 +160,6 @@ FalseKeeps resample_sessions(const std::vector<double>& differences, int session
     const double d = differences[random.below(differences.size())];
     return random.below(2) ? d : -d;
   };
-  TestPlan plan;
-  plan.alpha_k = alpha / comparisons;
   FalseKeeps result;
   int fooled = 0, kept = 0;
   for (int session = 0; session < sessions; ++session) {
@@ -152,22 +169,35 @@ FalseKeeps resample_sessions(const std::vector<double>& differences, int session
     pool.add_null_pairs(nulls);
     bool any = false;
     for (int comparison = 0; comparison < comparisons; ++comparison) {
-      std::vector<double> pairs;
-      Verdict verdict = Verdict::Continue;
-      while (verdict == Verdict::Continue) {
-        pairs.push_back(draw());
-        verdict = look(pool, pairs, plan).verdict;
-        ++result.looks;
-      }
-      any |= verdict == Verdict::Faster;
-      kept += verdict == Verdict::Faster;
-      pool.add_comparison(pairs);
+      const bool faster = null_comparison(pool, alpha / comparisons, draw, result.looks) == Verdict::Faster;
+      any |= faster;
+      kept += faster;
     }
     fooled += any;
   }
   result.sessions = wilson(fooled, sessions);
   result.comparisons = wilson(kept, sessions * comparisons);
   return result;
+}
+
+Walked walk_session(const std::vector<double>& differences, double alpha, int comparisons, int pool_pairs) {
+  Walked walked;
+  const size_t start = static_cast<size_t>(pool_pairs);
+  if (differences.size() <= start) return walked;
+  NoisePool pool;
+  pool.add_null_pairs({differences.begin(), differences.begin() + pool_pairs});
+  size_t at = start;
+  int looks = 0;
+  const auto next = [&]() -> std::optional<double> {
+    if (at == differences.size()) return std::nullopt;
+    return differences[at++];
+  };
+  while (at < differences.size()) {
+    const Verdict verdict = null_comparison(pool, alpha / comparisons, next, looks);
+    walked.comparisons += verdict != Verdict::Continue;
+    walked.kept += verdict == Verdict::Faster;
+  }
+  return walked;
 }
 
 std::string to_text(const NoiseStudy& s, double alpha, int comparisons, uint64_t seed, int sessions) {
@@ -182,6 +212,8 @@ std::string to_text(const NoiseStudy& s, double alpha, int comparisons, uint64_t
   text += fmt::format("                comparisons: {}; {} looks at resampled pairs of this run, so it knows its size and shape\n",
                       share_text(keeps.comparisons), keeps.looks);
   text += "                and not what this host does at other hours\n";
+  if (const Walked walked = walk_session(s.differences, alpha, comparisons, kPoolPairs); walked.comparisons > 0)
+    text += fmt::format("                as they came: {} comparisons decided on fresh pairs each, {} kept\n", walked.comparisons, walked.kept);
   NoisePool pool;
   pool.add_null_pairs(s.differences);
   text += needed_lines(pool.pair_sd());

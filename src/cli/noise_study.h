@@ -30,6 +30,11 @@ struct FalseKeeps { Share sessions, comparisons; int looks = 0; };
 FalseKeeps resample_sessions(const std::vector<double>& differences, int sessions, double alpha, int comparisons, int pool_pairs,
                              uint64_t seed);
 
+// One session's comparisons on the measured pairs as they came, each pair used once: the first `pool_pairs` make the
+// pool, then the test runs on what follows until it decides, again and again. An unfinished last one is not counted.
+struct Walked { int comparisons = 0, kept = 0; };
+Walked walk_session(const std::vector<double>& differences, double alpha, int comparisons, int pool_pairs);
+
 struct NoiseStudy {
   std::vector<AaLeg> legs;
   std::vector<double> differences;       // second label over first, per pair

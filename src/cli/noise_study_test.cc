@@ -70,6 +70,17 @@ TEST(Resampling, SeesALaxAlpha) {
   EXPECT_THROW(resample_sessions({}, 1, 0.05, 20, 6, 1), Error);
 }
 
+TEST(Walk, UsesEachPairOnceAndCountsWhatIsDecided) {
+  EXPECT_EQ(walk_session(noise(6, 0.01, 5), 0.05, 20, 6).comparisons, 0);
+  const Walked quiet = walk_session(noise(106, 0.004, 5), 0.05, 20, 6);
+  EXPECT_GE(quiet.comparisons, 10);
+  EXPECT_LE(quiet.comparisons, 100);
+  EXPECT_EQ(quiet.kept, 0);
+  std::vector<double> gain = noise(26, 0.004, 5);
+  for (size_t i = 6; i < gain.size(); ++i) gain[i] += 0.2;
+  EXPECT_GE(walk_session(gain, 0.05, 20, 6).kept, 1);
+}
+
 NoiseStudy study(double sd) {
   NoiseStudy s;
   s.differences = noise(8, sd, 6);
