@@ -101,9 +101,12 @@ std::string first_error(const std::string& output) {
   return last.empty() ? "no output" : last;
 }
 
+constexpr char kOutOfTime[] = "ran out of the time that it was given";
+
 // Runs one step; empty when it worked, else the error in words. `log` collects everything.
 std::string run_step(std::vector<std::string> argv, const std::map<std::string, std::string>& env, const fs::path& log, double limit_s,
                      const Progress& progress, const volatile bool* stop_flag) {
+  if (limit_s <= 0) return kOutOfTime;
   const std::vector<std::string> niced = {"nice", "-n", "10"};
   argv.insert(argv.begin(), niced.begin(), niced.end());
   const SystemClock clock;
@@ -115,7 +118,7 @@ std::string run_step(std::vector<std::string> argv, const std::map<std::string, 
     const bool stopped = stop_flag != nullptr && *stop_flag;
     if (stopped || clock.mono_s() - start > limit_s) {
       child->stop(2);
-      return stopped ? "stopped by request" : "ran out of the time that it was given";
+      return stopped ? "stopped by request" : kOutOfTime;
     }
     const std::vector<std::string> lines = clean_log_lines(read_file(log), 200);
     if (progress && !lines.empty() && lines.back() != told) progress(told = lines.back());   // "[12/345] Building ..."
@@ -177,6 +180,7 @@ BuildResult build_engine(const Pack& pack, const BuildRecipe& recipe, const fs::
   }
   result.seconds = clock.mono_s() - start;
   result.ok = result.error.empty();
+  result.out_of_time = result.error == kOutOfTime;
   if (result.ok) {
     write_file(result.folder / kComplete, recipe.id + "\n");
   } else {

@@ -14,6 +14,7 @@ namespace hyperloom {
 struct BuildResult {
   bool ok = false;
   bool from_cache = false;
+  bool out_of_time = false;            // `limit_s` ended it; what was compiled stays in the compiler cache
   std::filesystem::path folder;        // holds bin/...
   std::string key;                     // 16 hex
   std::string error;                   // the compiler's first error

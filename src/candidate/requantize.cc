@@ -78,7 +78,9 @@ RequantizeResult requantize(const Pack& pack, const fs::path& build, const fs::p
     read_gguf(partial);   // a full disk leaves a short file and exit code 0
   } catch (const Error& error) {
     fs::remove(partial, unknown);
-    return failed(error.what(), run.seconds);
+    RequantizeResult result = failed(error.what(), run.seconds);
+    result.out_of_time = run.timed_out;
+    return result;
   }
   fs::rename(partial, target);
   return made(target, run.seconds);

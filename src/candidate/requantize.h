@@ -8,7 +8,7 @@
 
 namespace hyperloom {
 
-struct RequantizeResult { bool ok = false; std::filesystem::path model; std::string error; double seconds = 0; uint64_t bytes = 0; };
+struct RequantizeResult { bool ok = false, out_of_time = false; std::filesystem::path model; std::string error; double seconds = 0; uint64_t bytes = 0; };
 
 RequantizeResult requantize(const Pack& pack, const std::filesystem::path& build, const std::filesystem::path& model,
                             const std::string& model_sha256, const std::string& value, double limit_s,

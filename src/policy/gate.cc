@@ -24,7 +24,7 @@ std::optional<Refused> check_change(const Pack& pack, const SessionState& state,
     return Refused{"", "own_command", change.text(), "leave engine.command out: the pack's own build and tools are needed for it"};
   if (change.kind == "build") {
     if (!pack.build(change.value)) return Refused{"", "known_build", change.value, "name a build of the pack"};
-    if (const BuildEvent* build = state.build(change.value); build && !build->ok)
+    if (const BuildEvent* build = state.build(change.value); build && !build->ok && !build->out_of_time)
       return Refused{"", "build_failed", change.value, "mend the build: " + build->error};
   } else if (!pack.knob(change.knob)) {
     return Refused{"", "known_knob", change.knob, "name a knob of the pack"};

@@ -51,7 +51,7 @@ std::string html_enablement(const SessionState& state) {
   if (state.enabled) out += html_list(state.enabled->rungs);
   std::string rows;
   for (const BuildEvent& build : state.builds) {
-    const std::string word = build.ok ? (build.error.empty() ? "built" : "did not run") : "failed";
+    const std::string word = build.ok ? (build.error.empty() ? "built" : "did not run") : build.out_of_time ? "no time" : "failed";
     rows += "<tr><td>" + html_text(build.recipe) + "</td><td>" + html_chip(word) +
             "</td><td class=\"n\">" +
             html_text(build.from_cache ? "cached" : format_duration(build.cost_s)) +

@@ -67,7 +67,7 @@ std::optional<Step> drive(const Rules& rules, const SessionState& s, const Compa
   const Proposal* p = s.proposal(c.intent.proposal);
   if (!p || p->status != ProposalStatus::Comparing || p->comparison != c.intent.id) return {};
   if (!c.decided) {
-    if (std::string why = cannot_prepare(s, c.intent.b); !why.empty()) return decide(c, "failed", why);
+    if (auto lacks = cannot_prepare(s, c.intent.b)) return decide(c, lacks->evidence ? "failed" : "abandoned", lacks->why);
     if (auto step = prepare(s, c.intent.b, std::max(30.0, searchable_s(s) - 3 * pair_cost_s(s)))) return *step;
     // A numeric change is asked for its quality after one pair: a wrong model costs no more pairs.
     if (c.intent.change.kind == "precision" && c.pairs.size() == 1) {

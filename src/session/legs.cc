@@ -47,13 +47,14 @@ std::optional<Step> prepare(const SessionState& s, const Candidate& candidate, d
   return {};
 }
 
-std::string cannot_prepare(const SessionState& s, const Candidate& candidate) {
+std::optional<Unprepared> cannot_prepare(const SessionState& s, const Candidate& candidate) {
   std::string build = build_of(s, candidate);
-  if (const BuildEvent* b = s.build(build); b && !b->ok) return "build " + build + " failed: " + b->error;
+  if (const BuildEvent* b = s.build(build); b && !b->ok)
+    return Unprepared{!b->out_of_time, "build " + build + (b->out_of_time ? " " : " failed: ") + b->error};
   if (const Change* precision = precision_of(candidate))
     if (const MadeEvent* made = s.made_for(Candidate{}.with(*precision)); made && !made->ok)
-      return "weights " + precision->value + " could not be made: " + made->error;
-  return "";
+      return Unprepared{!made->out_of_time, "weights " + precision->value + " could not be made: " + made->error};
+  return {};
 }
 
 PairProgress pair_progress(const SessionState& s, const std::string& group, int pair) {

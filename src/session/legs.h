@@ -17,8 +17,9 @@ std::string build_of(const SessionState& state, const Candidate& candidate);
 
 // The build and the requantized weights that `candidate` still lacks; nothing when it can be launched.
 std::optional<Step> prepare(const SessionState& state, const Candidate& candidate, double limit_s);
-// Why it can never be launched here, or "".
-std::string cannot_prepare(const SessionState& state, const Candidate& candidate);
+// Why it cannot be launched in this session: a failure of its own, or that the time for making it ran out.
+struct Unprepared { bool evidence; std::string why; };
+std::optional<Unprepared> cannot_prepare(const SessionState& state, const Candidate& candidate);
 
 // The state of pair `pair` of `group`.
 struct PairProgress {

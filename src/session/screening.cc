@@ -86,7 +86,7 @@ std::optional<Step> screen(const Rules& rules, const SessionState& s) {
     if (searchable_s(s) - set_aside_s(s) < 3 * pair_cost_s(s) + quality_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
     if (auto refused = check_candidate(rules.pack, s, candidate))
       return drop(p, "illegal", refused->rule + ": " + refused->value);
-    if (std::string why = cannot_prepare(s, candidate); !why.empty()) return drop(p, "failed", why);
+    if (auto lacks = cannot_prepare(s, candidate)) return drop(p, lacks->evidence ? "failed" : "no_evidence", lacks->why);
     double build_limit_s = kBuildShare * searchable_s(s);
     if (!s.build(build_of(s, candidate)) && variant_build_s(s) > build_limit_s)
       return drop(p, "no_budget", "a build takes about " + std::to_string(static_cast<int>(variant_build_s(s))) + " s here");

@@ -17,10 +17,10 @@ class ScriptedWorld : public World {
   explicit ScriptedWorld(VirtualClock& clock) : clock_(clock) {}
 
   std::map<std::string, double> effect;         // change text -> log ratio
-  std::set<std::string> breaks_quality, crashes, failing_builds;
+  std::set<std::string> breaks_quality, crashes, failing_builds, slow_builds;
   std::map<std::string, std::string> build_dies;   // recipe -> failure class at launch
   std::map<std::string, double> build_effect;
-  double noise_sd = 0.004, stock = 80;
+  double noise_sd = 0.004, stock = 80, enable_cost = 10;
   std::vector<Intent> kernel_claims, recipe_items;
   int pollute_every = 0;                         // each n-th leg is void
   std::string stop;
@@ -38,6 +38,7 @@ class ScriptedWorld : public World {
     clock_.advance(20);
     BuildEvent e{.recipe = order.recipe, .key = "k-" + order.recipe, .folder = "/nowhere", .ok = !failing_builds.count(order.recipe), .cost_s = 20};
     if (!e.ok) e.error = "no such compiler";
+    if (slow_builds.count(order.recipe)) e.ok = false, e.out_of_time = true, e.error = "ran out of the time that it was given";
     e.help_flags = {"-np", "-ub", "-fa", "--poll"};
     return e;
   }
@@ -45,7 +46,7 @@ class ScriptedWorld : public World {
     return {.candidate = order.candidate, .ok = true, .model_path = "/m", .model_bytes = 50, .cost_s = 5};
   }
   std::variant<LegDone, LegVoid> leg(const SessionState& s, const LegPlan& plan, const Server::OnStarted&) override {
-    double cost = 10;
+    double cost = plan.purpose == "enable" ? enable_cost : 10;
     clock_.advance(cost);
     legs++;
     if (pollute_every && legs % pollute_every == 0) return LegVoid{plan.id, "foreign load 0.4 cores", cost};

@@ -108,6 +108,18 @@ TEST(Session, KernelClaimsAreMeasuredLikeAnythingElse) {
   EXPECT_EQ(s.stages.back().kind, "kernel");
 }
 
+TEST(Session, ABuildThatRanOutOfTimeIsNoEvidenceAgainstIt) {
+  Bench b;
+  typical(b.world);
+  b.world.slow_builds = {"fast"};
+  b.world.kernel_claims = {{.role = "backend", .kind = "propose", .phase = "kernel", .change = {"build", "build", "fast"}, .source = "forge"}};
+  SessionState s = b.run(scripted_workload(3000));
+  EXPECT_FALSE(s.incumbent.find("build"));
+  const auto at = std::find_if(s.proposals.begin(), s.proposals.end(), [](const Proposal& p) { return p.intent.change.kind == "build"; });
+  ASSERT_TRUE(at != s.proposals.end() && at->reverted);
+  EXPECT_EQ(at->reverted->code, "no_evidence");
+}
+
 TEST(Session, VoidLegsAreRepeatedAndAHostThatNeverGetsQuietIsSaidSo) {
   Bench b;
   typical(b.world);
@@ -128,6 +140,14 @@ TEST(Session, TooSmallABudgetSaysWhatItNeeds) {
   SessionState s = b.run(scripted_workload(60));
   EXPECT_EQ(s.closed->stop_reason, "budget_too_small");
   EXPECT_NE(s.phases.back().evidence.find("needs about"), std::string::npos);
+}
+
+TEST(Session, ASlowFirstBootIsNoVerdictOnTheBudget) {
+  Bench b;
+  typical(b.world);
+  b.world.enable_cost = 70;
+  SessionState s = b.run();
+  EXPECT_EQ(s.closed->result, "improved");
 }
 
 TEST(Session, ReplaysARecipeFirst) {

@@ -33,6 +33,7 @@ struct BuildEvent {
   bool ok = false, from_cache = false;
   double cost_s = 0;
   std::vector<std::string> help_flags;       // of the built server
+  bool out_of_time = false;                  // not ok, and no evidence against it
 };
 
 // probe {what: "enabled"}: the session's stock, decided by the ladder.
@@ -52,6 +53,7 @@ struct MadeEvent {
   std::string error, model_path;
   uint64_t model_bytes = 0;
   double cost_s = 0;
+  bool out_of_time = false;                  // as in BuildEvent
 };
 
 // leg.started: the intent, journalled before the launch.

@@ -62,6 +62,7 @@ void fields(Visit& visit, E& e) {
   visit("folder", e.folder);
   visit("error", e.error);
   visit("from_cache", e.from_cache);
+  visit.unless(false, "out_of_time", e.out_of_time);
   visit("help_flags", e.help_flags);
   visit("cost_s", e.cost_s);
 }
@@ -81,6 +82,7 @@ template <class Visit, Is<MadeEvent> E>
 void fields(Visit& visit, E& e) {
   visit.must("candidate", e.candidate);
   visit.must("ok", e.ok);
+  visit.unless(false, "out_of_time", e.out_of_time);
   visit("error", e.error);
   visit("model_path", e.model_path);
   visit.unless(uint64_t{0}, "model_bytes", e.model_bytes);
