@@ -8,7 +8,7 @@ import argparse, json, os, pathlib, random, re, signal, subprocess, sys, tempfil
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kills", type=int, default=20)
-parser.add_argument("--seconds", type=int, default=180)
+parser.add_argument("--seconds", type=int, default=240)
 parser.add_argument("--seed", type=int, default=int(time.time()))
 options = parser.parse_args()
 BINARY = os.path.abspath(os.environ.get("HYPERLOOM", "build/release/hyperloom"))
@@ -55,7 +55,7 @@ model = re.search(r"path: *\"?([^\"\n]+\.gguf)", workload.read_text()).group(1)
 workload.write_text(f"""schema: 1
 model: {{path: {model}}}
 engine: {{pack: llama.cpp}}
-traffic: {{kind: closed, clients: 4, prompt_tokens: {{mean: 32}}, output_tokens: {{mean: 16}}, ignore_eos: true, api: chat}}
+traffic: {{kind: closed, clients: 8, prompt_tokens: {{mean: 16}}, output_tokens: {{mean: 16}}, ignore_eos: true, api: chat}}
 budget: {{time_s: {options.seconds}}}
 touch: {{precision: false, build: false, env: false, kernels: false}}
 """)
@@ -69,7 +69,7 @@ while True:
     while child.poll() is None and (not journal.exists() or b'"build.done"' not in journal.read_bytes()):
         time.sleep(0.2)
     if kills < options.kills:
-        deadline = time.monotonic() + rng.uniform(0.05, 2.2 * options.seconds / options.kills)
+        deadline = time.monotonic() + rng.uniform(0.05, options.seconds / options.kills)
         while child.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         if child.poll() is None:
