@@ -52,6 +52,13 @@ double close_reserve_s(const SessionState& s) {
 
 double searchable_s(const SessionState& s) { return s.left_s() - close_reserve_s(s); }
 
+double kernel_reserve_s(const SessionState& s) {
+  constexpr double kShare = 0.2, kShortBuild_s = 60;
+  const bool builds_follow = s.phase == "framework" && s.cycle == 1 && s.workload.engine_command.empty() && s.workload.may_touch("build", "build");
+  const double reserve = kShare * s.workload.time_s;
+  return builds_follow && reserve >= kShortBuild_s + 3 * pair_cost_s(s) + quality_cost_s(s) ? reserve : 0;
+}
+
 double least_budget_s(const SessionState& s) {
   return stock_legs_wanted(s) * leg_cost_s(s) + 3 * pair_cost_s(s) + quality_cost_s(s) + 6 * pair_cost_s(s) + leg_cost_s(s) + 10;
 }

@@ -12,6 +12,7 @@ double close_reserve_s(const SessionState& state);  // final pairs, ablation, pr
 double searchable_s(const SessionState& state);     // left, less the reserve
 int final_pairs_wanted(const SessionState& state);  // 5, or 8 when the gain is below twice the pair noise
 int stock_legs_wanted(const SessionState& state);
+double kernel_reserve_s(const SessionState& state);   // what the first cycle's flags may not spend: builds come after them; 0 when it would buy none
 double least_budget_s(const SessionState& state);   // what this workload needs here
 
 }  // namespace hyperloom

@@ -13,8 +13,7 @@ namespace hyperloom {
 namespace {
 
 constexpr double kShort = 0.6;           // of a full leg's window
-constexpr double kKernelShare = 0.2;     // of the budget, left to the kernel phase by screening flags
-constexpr double kBuildShare = 0.3;      // of what is left to search with, at most for one build
+constexpr double kBuildShare = 0.5;      // of what is left to search with, at most for one build
 
 // Controls belong to one incumbent: after a keep the next round has its own.
 std::string round_of(const SessionState& s) { return "R" + std::to_string(s.cycle) + "-" + s.phase + "-" + s.incumbent.id(); }
@@ -24,12 +23,13 @@ bool waits(const Rules& rules, const SessionState& s, const Proposal& p) {
          !(p.intent.source == "expert" && is_leader(rules.pack, s, p.intent.change));
 }
 
-struct Slot { const LegRecord* leg = nullptr; int attempts = 0; };
+struct Slot { const LegRecord* leg = nullptr; int attempts = 0; std::string spoiled_by; };
 Slot find_slot(const SessionState& s, const std::string& subject) {
   Slot slot;
   for (const LegRecord& leg : s.legs) {
     if (leg.plan.group != round_of(s) || leg.plan.why != subject) continue;
     slot.attempts += !leg.interrupted();
+    if (!leg.void_reason.empty() && !leg.interrupted()) slot.spoiled_by = leg.void_reason;
     if (leg.done && leg.void_reason.empty()) slot.leg = &leg;
   }
   return slot;
@@ -44,12 +44,6 @@ std::optional<Step> run_slot(const SessionState& s, const std::string& subject, 
   int drain = std::max(1, s.workload.traffic.clients);
   leg.plan.measured = drain + std::max(drain / 2, static_cast<int>(std::lround((leg.plan.measured - drain) * kShort)));
   return leg;
-}
-
-// What screening in this phase may not spend.
-double set_aside_s(const SessionState& s) {
-  bool kernels_follow = s.phase == "framework" && s.workload.engine_command.empty() && s.workload.may_touch("build", "build");
-  return kernels_follow ? kKernelShare * s.workload.time_s : 0;
 }
 
 // How long a variant took to build here, the latest; 0 = none yet.
@@ -82,8 +76,8 @@ std::optional<Step> screen(const Rules& rules, const SessionState& s) {
     Slot slot = find_slot(s, p.intent.id);
     if (slot.leg && slot.leg->good()) continue;                     // waits for the second control
     if (slot.leg && slot.leg->failed()) return drop(p, "failed", slot.leg->done->failure->text());
-    if (slot.attempts >= kMostAttempts) return drop(p, "no_evidence", "every screening leg was spoiled by other load");
-    if (searchable_s(s) - set_aside_s(s) < 3 * pair_cost_s(s) + quality_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
+    if (slot.attempts >= kMostAttempts) return drop(p, "no_evidence", "every screening leg was spoiled: " + slot.spoiled_by);
+    if (searchable_s(s) - kernel_reserve_s(s) < 3 * pair_cost_s(s) + quality_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
     if (auto refused = check_candidate(rules.pack, s, candidate))
       return drop(p, "illegal", refused->rule + ": " + refused->value);
     if (auto lacks = cannot_prepare(s, candidate)) return drop(p, lacks->evidence ? "failed" : "no_evidence", lacks->why);

@@ -37,7 +37,7 @@ std::optional<Step> tidy(const SessionState& s, const std::string& why) {
   return {};
 }
 
-bool affordable(const SessionState& s) { return searchable_s(s) >= 3 * pair_cost_s(s) + quality_cost_s(s); }
+bool affordable(const SessionState& s) { return searchable_s(s) - kernel_reserve_s(s) >= 3 * pair_cost_s(s) + quality_cost_s(s); }
 
 }  // namespace
 
