@@ -169,9 +169,8 @@ void LoadRun::end(size_t index) {
     hopeless_ = true;
     stop_sending();
   }
-  if (closed_ && index < static_cast<size_t>(spec_.warmup_requests) && --warming_ == 0) {
-    opened_s_ = flight.record.end_s;
-  }
+  // So many ends, whichever: one request that is stuck must not keep the window shut.
+  if (closed_ && warming_ > 0 && --warming_ == 0) opened_s_ = flight.record.end_s;
   if (closed_) fill();
   if (in_flight_ == 0 && all_sent_) {
     close_window(EventLoop::now_s());

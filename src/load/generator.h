@@ -17,7 +17,7 @@ struct LoadSpec {
   std::string model = "default";
   std::vector<std::string> headers;
   Traffic traffic;
-  int warmup_requests = 0;               // first requests of the trace that open no window (same shapes)
+  int warmup_requests = 0;               // a closed loop opens its window after so many ends, an open loop after so many sends
   double request_timeout_s = 120;
   double time_limit_s = 0;               // the window closes here at the latest, the rest is cut off; 0 = none
   std::vector<Limit> limits;
