@@ -36,9 +36,7 @@ std::vector<KlLimit> kl_limits(const KlResult& kl, const QualityLimits& limits) 
           {"top1_min", kl.top1, kl.top1_se, limits.top1_min, false}};
 }
 
-void judge_kl(const QualityReport& report, const QualityLimits& limits, Judgement& out) {
-  const KlResult& kl = report.kl;
-  if (!report.kl_done && kl.error.empty()) return;   // not needed
+void judge_kl(const KlResult& kl, const QualityLimits& limits, Judgement& out) {
   if (!kl.ok) {
     out.quality.push_back(fmt::format("divergence from stock not proven: {}; mend the quality tool or waive quality",
                                       kl.error.empty() ? "the tool gave no result" : kl.error));
@@ -54,6 +52,13 @@ void judge_kl(const QualityReport& report, const QualityLimits& limits, Judgemen
   }
 }
 
+// Below stock's agreement with itself by the slack and one standard error: a share's variance is at most p(1-p), and
+// other batches alone move the last digit of a logit.
+double exact_limit(const Agreement& own, const Agreement& stock) {
+  const double p = (own.share * own.compared + stock.share * stock.compared) / (own.compared + stock.compared);
+  return stock.share - kAgreementSlack - std::sqrt(p * (1 - p) * (1.0 / own.compared + 1.0 / stock.compared));
+}
+
 void judge_agreement(const QualityReport& report, Judgement& out) {
   const Agreement &own = report.agreement, &stock = report.stock_agreement;
   if (own.compared == 0) {
@@ -65,13 +70,13 @@ void judge_agreement(const QualityReport& report, Judgement& out) {
   const std::string seen = fmt::format(
       "greedy answers agree with stock's over {:.1f} % of their length ({} answers; stock with itself {})",
       100 * own.share, own.compared, stock_known ? fmt::format("{:.1f} %", 100 * stock.share) : "unknown");
-  const bool numeric = report.kl_done || !report.kl.error.empty();
+  const bool numeric = !report.exact_change && (report.kl_done || !report.kl.error.empty());
   if (numeric && stock_known && own.share < kCollapse && stock.share > kSteadyStock)
     out.quality.push_back(seen + fmt::format(", limit {:.0f} %: broken under load; look at the answers", 100 * kCollapse));
-  else if (!numeric && stock_known && own.share < stock.share - kAgreementSlack)
+  else if (!numeric && stock_known && own.share < exact_limit(own, stock))
     out.quality.push_back(seen + fmt::format(", limit {:.1f} %: a change that claims exact numerics changed the answers; "
                                              "check its numerics or measure its divergence",
-                                             100 * (stock.share - kAgreementSlack)));
+                                             100 * exact_limit(own, stock)));
   else if (!numeric && !stock_known && own.share < kCollapse)
     out.quality.push_back(seen + fmt::format(", limit {:.0f} %: answers not proven; measure stock against itself under one trace",
                                              100 * kCollapse));
@@ -141,7 +146,7 @@ void judge_work(const Agreement& agreement, const LoadSummary& stock, const Load
 
 void judge(QualityReport& report, const QualityLimits& limits, const LoadSummary& stock, const LoadSummary& candidate) {
   Judgement found;
-  judge_kl(report, limits, found);
+  if (report.kl_done || !report.kl.error.empty()) judge_kl(report.kl, limits, found);   // else not needed
   judge_agreement(report, found);
   judge_work(report.agreement, stock, candidate, found);
   report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
@@ -151,6 +156,12 @@ void judge(QualityReport& report, const QualityLimits& limits, const LoadSummary
   }
   report.failures = std::move(found.quality);
   report.failures.insert(report.failures.end(), found.work.begin(), found.work.end());
+}
+
+std::vector<std::string> kl_failures(const KlResult& kl, const QualityLimits& limits) {
+  Judgement found;
+  judge_kl(kl, limits, found);
+  return found.quality;
 }
 
 bool too_close(const KlResult& kl, const QualityLimits& limits) {

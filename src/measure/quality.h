@@ -13,6 +13,7 @@ namespace hyperloom {
 
 struct KlResult {
   bool ok = false;
+  bool no_evidence = false;              // not ok, for a reason that says nothing of the candidate: disk, time, no base, no start
   std::string error;
   double mean_kl = 0, mean_kl_se = 0, ppl_ratio = 0, ppl_ratio_se = 0, top1 = 0, top1_se = 0;   // ratio candidate / stock; top1 in [0,1]
   int tokens = 0;
@@ -43,9 +44,13 @@ struct Agreement { double share = 0; int compared = 0; double tokens_apart = -1;
 // Answers of two legs under the same trace; only requests that completed in both, and not two empty answers.
 Agreement greedy_agreement(const std::string& records_a_jsonl, const std::string& records_b_jsonl);
 
+// Same weights through another build: stock against itself with other batch sizes shows about 0.003.
+constexpr double kBuildKlMax = 0.006;
+
 struct QualityReport {
   KlResult kl;                           // !ok and empty error = not needed (numerics exact, same weights and build)
   bool kl_done = false;
+  bool exact_change = false;             // the change claims the same answers, whatever else the candidate holds
   Agreement agreement, stock_agreement;  // candidate against stock; stock against itself under the same load
   std::vector<std::string> failures;     // each names limit, value, mend; empty = held
   std::vector<std::string> notes;
@@ -58,6 +63,7 @@ void from_json(const Json& json, QualityReport& report);
 // Pure judgement of what was measured against the limits; replaces `failures`, adds to `notes`. `waived` turns
 // failures of quality into notes; work not done (lengths, finish reasons) cannot be waived: it is no speed-up.
 void judge(QualityReport& report, const QualityLimits& limits, const LoadSummary& stock, const LoadSummary& candidate);
+std::vector<std::string> kl_failures(const KlResult& kl, const QualityLimits& limits);   // judge's, of the divergence alone
 // Within 2 standard errors of a limit: measure again on four times the text.
 bool too_close(const KlResult& kl, const QualityLimits& limits);
 

@@ -21,6 +21,7 @@ Agreement agreement_from(const Json& json, const char* name) {
 
 void to_json(Json& json, const QualityReport& r) {
   json = {{"kl_done", r.kl_done}, {"failures", r.failures}, {"notes", r.notes}, {"cost_s", r.cost_s}};
+  if (r.exact_change) json["exact_change"] = true;
   // Absent, never 0: what was not compared or not measured has no figure.
   if (r.agreement.compared > 0) json["agreement"] = agreement_json(r.agreement);
   if (r.stock_agreement.compared > 0) json["stock_agreement"] = agreement_json(r.stock_agreement);
@@ -30,12 +31,14 @@ void to_json(Json& json, const QualityReport& r) {
                   {"tokens", r.kl.tokens},       {"seconds", r.kl.seconds}};
   } else if (!r.kl.error.empty()) {
     json["kl"] = {{"error", r.kl.error}, {"seconds", r.kl.seconds}};
+    if (r.kl.no_evidence) json["kl"]["no_evidence"] = true;
   }
 }
 
 void from_json(const Json& json, QualityReport& r) {
   r = QualityReport{};
   r.kl_done = json.at("kl_done").get<bool>();
+  r.exact_change = json.value("exact_change", false);
   r.failures = json.at("failures").get<std::vector<std::string>>();
   r.notes = json.at("notes").get<std::vector<std::string>>();
   r.cost_s = json.at("cost_s").get<double>();
@@ -45,6 +48,7 @@ void from_json(const Json& json, QualityReport& r) {
   const Json& kl = json.at("kl");
   r.kl.error = kl.value("error", "");
   r.kl.ok = r.kl.error.empty();
+  r.kl.no_evidence = kl.value("no_evidence", false);
   r.kl.seconds = kl.at("seconds").get<double>();
   if (!r.kl.ok) return;
   r.kl.mean_kl = kl.at("mean_kl").get<double>();

@@ -17,9 +17,10 @@ class ScriptedWorld : public World {
   explicit ScriptedWorld(VirtualClock& clock) : clock_(clock) {}
 
   std::map<std::string, double> effect;         // change text -> log ratio
-  std::set<std::string> breaks_quality, crashes, failing_builds, slow_builds;
+  std::set<std::string> breaks_quality, crashes, crashes_in_claim, failing_builds, slow_builds;
   std::map<std::string, std::string> build_dies;   // recipe -> failure class at launch
   std::map<std::string, double> build_effect;
+  double latency_ms = 0;                         // p95 TTFT of every leg; 0 = not measured
   double noise_sd = 0.004, stock = 80, enable_cost = 10;
   std::vector<Intent> kernel_claims, recipe_items;
   int pollute_every = 0;                         // each n-th leg is void
@@ -58,7 +59,7 @@ class ScriptedWorld : public World {
     double log_value = std::log(stock);
     if (auto at = build_effect.find(plan.build); at != build_effect.end()) log_value += at->second;
     for (const Change& change : plan.candidate.changes) {
-      if (crashes.count(change.text())) {
+      if (crashes.count(change.text()) || (plan.purpose == "final" && crashes_in_claim.count(change.text()))) {
         done.failure = Failure{.failure_class = "crashed", .id = "crashed", .line = "abort", .rung = "none"};
         return done;
       }
@@ -66,6 +67,8 @@ class ScriptedWorld : public World {
     }
     log_value += noise_sd * noise(plan.seed, plan.candidate.id());
     done.result = result_of(s, std::exp(log_value), plan.seed);
+    done.result->load.ttft_ms.count = 20;
+    done.result->load.ttft_ms.p95 = latency_ms * std::exp(noise_sd * noise(plan.seed + 1, plan.candidate.id()));
     done.records_blob = "none";
     return done;
   }
