@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "agent/built_in.h"
+#include "policy/limits.h"
 
 namespace hyperloom {
 namespace {
@@ -66,9 +67,11 @@ CriticVerdict BuiltInCritic::review(const Pack& pack, const SessionState& state,
   Look again = look(pool_before(state, c.intent.id), ratios, test_plan(state));
   verdict.recomputed_log = again.raw;
   // A rescue of a missed limit stands on its guards, not on throughput.
-  const Verdict claimed = c.decided->guards.empty() ? Verdict::Faster : c.decided->look.verdict;
-  if (c.decided->verdict == "faster" && again.verdict != claimed)
+  const LimitGuards guards = guard_limits(state, c);
+  const bool rescues = guards.rescues && again.raw > -again.s;
+  if (c.decided->verdict == "faster" && !rescues && again.verdict != Verdict::Faster)
     return veto("not_reproduced", "recomputed from the legs the verdict is " + std::string(name_of(again.verdict)));
+  if (!guards.all_pass) return veto("limit_unproven", "recomputed from the legs a latency limit is not proven");
   if (!c.quality) return veto("missing_quality", "no quality check is in the journal");
   if (!c.quality->report.held()) return veto("quality", c.quality->report.failures.front());
   const std::string& goal = state.workload.objective.maximize;

@@ -93,6 +93,19 @@ TEST(Critic, VetoesMoreThanTheRooflineAllows) {
   EXPECT_NE(scene.review().code, "beyond_roofline");
 }
 
+TEST(Critic, VetoesALatencyLimitThatTheLegsDoNotProve) {
+  Scene scene;
+  scene.s.workload.objective.limits = {{"ttft", 95, 500}};
+  for (LegRecord& leg : scene.s.legs) leg.done->result->load.ttft_ms = {.p95 = 400, .count = 20};
+  EXPECT_TRUE(scene.review().sign);
+  for (int i = 0; i < 3; ++i) scene.leg("B" + std::to_string(i)).done->result->load.ttft_ms.p95 = 600;
+  EXPECT_EQ(scene.review().code, "limit_unproven");
+  // What claims to rescue a missed limit must come under it.
+  for (int i = 0; i < 3; ++i) scene.leg("A" + std::to_string(i)).done->result->load.ttft_ms.p95 = 900;
+  scene.s.comparisons[0].decided->guards = {"ttft p95 <= 500 ms: proven"};
+  EXPECT_EQ(scene.review().code, "limit_unproven");
+}
+
 TEST(Critic, VetoesFiguresThatDoNotFollow) {
   Scene value;
   value.leg("B0").done->result->value = 150;

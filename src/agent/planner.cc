@@ -50,10 +50,10 @@ std::optional<Intent> BuiltInPlanner::compare(const Pack& pack, const SessionSta
            (p.intent.source == "recipe" || (p.intent.source == "expert" && is_leader(pack, state, p.intent.change)));
   };
   for (const Proposal& p : state.proposals)
-    if (direct(p) && (!best || rank(p) < rank(*best))) best = &p;
+    if (direct(p) && p.intent.phase == state.phase && (!best || rank(p) < rank(*best))) best = &p;
   if (!best)
     for (const Proposal& p : state.proposals)
-      if (p.status == ProposalStatus::Screened && p.screened_log && *p.screened_log > state.workload.objective.least_gain &&
+      if (p.status == ProposalStatus::Screened && p.intent.phase == state.phase && p.screened_log && *p.screened_log > state.workload.objective.least_gain &&
           (!best || *p.screened_log > *best->screened_log))
         best = &p;
   if (!best) return {};

@@ -71,7 +71,7 @@ std::optional<Refused> gate(const Pack& pack, const SessionState& state, const I
       return refused;
     }
     for (const Comparison& c : state.comparisons)
-      if (c.quality && !c.quality->report.held() && c.intent.b == intent.b)
+      if (c.quality && !c.quality->report.held() && !c.quality->report.kl.no_evidence && c.intent.b == intent.b)
         return refuse("quality_is_final", intent.b.text(), "a refusal on quality is final for that candidate");
     return {};
   }

@@ -52,9 +52,17 @@ double close_reserve_s(const SessionState& s) {
 
 double searchable_s(const SessionState& s) { return s.left_s() - close_reserve_s(s); }
 
+double preparation_limit_s(const SessionState& s) {
+  constexpr double kLeast_s = 30;
+  const double comparison = 3 * pair_cost_s(s) + quality_cost_s(s);
+  double limit = searchable_s(s) - comparison;
+  if (s.first_gain_at_s < 0) limit = std::min(limit, s.workload.time_s / 4 - s.spent_s - comparison);
+  return std::max(kLeast_s, limit);
+}
+
 double kernel_reserve_s(const SessionState& s) {
   constexpr double kShare = 0.2, kShortBuild_s = 60;
-  const bool builds_follow = s.phase == "framework" && s.cycle == 1 && s.workload.engine_command.empty() && s.workload.may_touch("build", "build");
+  const bool builds_follow = s.phase == "framework" && !s.kernel_asked && s.workload.engine_command.empty() && s.workload.may_touch("build", "build");
   const double reserve = kShare * s.workload.time_s;
   return builds_follow && reserve >= kShortBuild_s + 3 * pair_cost_s(s) + quality_cost_s(s) ? reserve : 0;
 }

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/limits.h"
 #include "session/budget.h"
 #include "session/legs.h"
-#include "session/limits.h"
 #include "session/rules.h"
 #include "session/step_json.h"
 
@@ -68,7 +68,7 @@ std::optional<Step> drive(const Rules& rules, const SessionState& s, const Compa
   if (!p || p->status != ProposalStatus::Comparing || p->comparison != c.intent.id) return {};
   if (!c.decided) {
     if (auto lacks = cannot_prepare(s, c.intent.b)) return decide(c, lacks->evidence ? "failed" : "abandoned", lacks->why);
-    if (auto step = prepare(s, c.intent.b, std::max(30.0, searchable_s(s) - 3 * pair_cost_s(s)))) return *step;
+    if (auto step = prepare(s, c.intent.b, preparation_limit_s(s))) return *step;
     // A numeric change is asked for its quality after one pair: a wrong model costs no more pairs.
     if (c.intent.change.kind == "precision" && c.pairs.size() == 1) {
       if (!c.quality) return DoQuality{c.intent.id};
@@ -78,7 +78,8 @@ std::optional<Step> drive(const Rules& rules, const SessionState& s, const Compa
     return next_pair(s, c);
   }
   const std::string& verdict = c.decided->verdict;
-  if (c.quality && !c.quality->report.held()) return revert(c, "quality", c.quality->report.failures.front());
+  if (c.quality && !c.quality->report.held())
+    return revert(c, c.quality->report.kl.no_evidence ? "no_evidence" : "quality", c.quality->report.failures.front());
   if (verdict == "failed") return revert(c, "failed", c.decided->why);
   if (verdict == "abandoned") return revert(c, "no_evidence", c.decided->why);
   if (verdict == "limits_unmet") return revert(c, "limits", c.decided->why);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "search/proposals.h"
 #include "session/legs.h"
 #include "session/rules.h"
@@ -101,6 +102,10 @@ std::optional<Step> enablement(const Rules& rules, const SessionState& s) {
       throw bad_input("pack " + rules.pack.name + " has no build for this machine", "name engine.command in the workload");
   }
   if (auto step = try_rung(rules, s, first)) return step;
+  // A weaker build that is ready sooner is no stock to beat.
+  if (const BuildEvent* build = s.build(first.build); build && build->out_of_time)
+    return enter_phase(s, "close", "not_enabled", "build " + first.build + " " + build->error + ": raise budget.build_s (now " +
+                                                      format_duration(s.workload.build_s) + "); what is compiled is kept");
   const LegRecord* leg = leg_of(s, first);
   auto enable = [&](const Rung& rung, bool climbed, std::vector<std::string> story) {
     Json body = enabled_by(s, rung, climbed, std::move(story));

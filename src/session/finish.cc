@@ -24,7 +24,9 @@ int finish_session(const Pack& pack, const SessionState& s, const fs::path& sess
                       .stop_reason = inferred_reason(s, dead)};
   if (s.enabled) {
     inputs.stock_launch = launch_of(pack, s, s.enabled->stock, s.enabled->build);
-    inputs.best_launch = launch_of(pack, s, s.incumbent, build_of(s, s.incumbent));
+    // A closed session recommends nothing that its fresh pairs do not prove.
+    const Candidate& best = !s.closed || s.closed->result == "improved" ? s.incumbent : s.enabled->stock;
+    inputs.best_launch = launch_of(pack, s, best, build_of(s, best));
   }
   ReportFiles files = write_report(inputs);
   std::printf("%s\n", render_table(s).c_str());

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "session/budget.h"
 #include "session/profiling.h"
 #include "session/rules.h"
@@ -8,6 +10,12 @@ namespace hyperloom {
 namespace {
 
 constexpr int kMostCycles = 8;
+
+bool flags_wait(const SessionState& s) {
+  return std::any_of(s.proposals.begin(), s.proposals.end(), [](const Proposal& p) {
+    return p.intent.phase == "framework" && (p.status == ProposalStatus::Waiting || p.status == ProposalStatus::Screened);
+  });
+}
 
 Step after_sweep(const Rules&, const SessionState& s) {
   auto close_for = [&](const std::string& reason, const std::string& evidence) { return enter_phase(s, "close", reason, evidence); };
@@ -49,6 +57,7 @@ Step next(const Rules& rules, const SessionState& s) {
     may = may && static_cast<int>(s.comparisons.size()) < s.workload.comparisons;
     if (may && !s.kernel_asked) return DoKernel{searchable_s(s)};
     if (auto step = trials(rules, s)) return *step;
+    if (!s.stop_alert() && flags_wait(s)) return enter_phase(s, "framework", "builds_done", "flags wait for the time that builds left over", s.cycle);
     if (s.incumbent == s.enabled->stock) return enter_phase(s, "sweep", "sweep_skipped", "the incumbent is stock: nothing to set against it");
     if (s.swept == s.incumbent.id()) return enter_phase(s, "sweep", "sweep_skipped", "nothing moved since the last sweep");
     return enter_phase(s, "sweep", "kernel_done", "");

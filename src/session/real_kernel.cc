@@ -18,10 +18,10 @@ World::Proposed backend_proposals(const Pack& pack, const SessionState& s, const
   if (!s.profiles.empty()) task.kernels = s.profiles.back().kernels;
   task.current_build = build_of(s, s.incumbent);
   for (const BuildEvent& build : s.builds)
-    if (!build.ok) task.failed_builds.push_back(build.recipe);
+    if (!build.ok && !build.out_of_time) task.failed_builds.push_back(build.recipe);
   // What was judged already is no news.
   for (const Proposal& p : s.proposals)
-    if (p.intent.change.kind == "build" && !(p.reverted && p.reverted->code == "no_budget")) task.failed_builds.push_back(p.intent.change.value);
+    if (p.intent.change.kind == "build" && !(p.reverted && (p.reverted->code == "no_budget" || p.reverted->code == "no_evidence"))) task.failed_builds.push_back(p.intent.change.value);
   task.deadline_s = std::max(5.0, limit_s);
   fs::path work = session_dir / "kernel" / task.task_id;
   make_folders(work);

@@ -9,6 +9,7 @@
 #include "recipe/recipe_key.h"
 #include "session/legs.h"
 #include "session/real_world.h"
+#include "session/rules.h"
 
 namespace hyperloom {
 namespace {
@@ -54,8 +55,8 @@ RecipeKey recipe_key(const Pack& pack, const SessionState& s) {
 World::Proposed recipe_proposals(const Pack& pack, const SessionState& s, const fs::path& file) {
   World::Proposed result;
   auto db = RecipeDb::open(file);
-  result.notice = db->notice();
   auto matches = db->match(recipe_key(pack, s));
+  result.notice = db->notice();
   if (matches.empty()) return result;
   const RecipeMatch& best = matches.front();
   for (const RecipeItem& item : best.recipe.items) {
@@ -77,15 +78,18 @@ RecipeWritten store_recipe(const Pack& pack, const SessionState& s, const fs::pa
   RecipeWritten written{.key = key.id()};
   auto db = RecipeDb::open(file);
   auto matches = db->match(key);
+  const auto judged = [](const Proposal& p) {
+    if (p.reverted) return p.reverted->code != "no_evidence" && p.reverted->code != "no_budget";
+    return p.status == ProposalStatus::Kept;
+  };
   for (const Proposal& p : s.proposals)
-    if (p.intent.source == "recipe" && !matches.empty() && (p.status == ProposalStatus::Kept || p.reverted) &&
-        !(p.reverted && p.reverted->code == "no_evidence"))
+    if (p.intent.source == "recipe" && !matches.empty() && judged(p))
       db->record_replay(matches.front().relaxed, p.status == ProposalStatus::Kept);
   std::vector<double> ratios;
   for (const PairDone& pair : s.final_pairs) ratios.push_back(pair.log_ratio);
   Interval claim = ratios.size() < 2 ? Interval{} : claim_interval(ratios);
-  if (claim.low <= 0) {
-    written.reason = s.kept_items.empty() ? "nothing was kept: only proven sessions write gains" : "the gain was not confirmed by fresh pairs";
+  if (close_result(s) != "improved") {
+    written.reason = s.kept_items.empty() ? "nothing was kept: only proven sessions write gains" : "fresh pairs did not confirm the gain, or a limit is broken";
     return written;
   }
   Recipe recipe{.key = key, .model_name = s.probe->model.name, .session = s.session};
@@ -98,9 +102,8 @@ RecipeWritten store_recipe(const Pack& pack, const SessionState& s, const fs::pa
       if (item.verdict != "no_budget" && item.verdict != "no_evidence" && item.verdict != "screened_out" && item.verdict != "illegal")
         recipe.items.push_back(item);
     }
-  db->write(recipe);
-  written.written = true;
-  written.items = static_cast<int>(recipe.items.size());
+  written.items = db->write(recipe);
+  written.written = written.items > 0;
   written.reason = db->notice().empty() ? "fresh pairs confirm the gain" : db->notice();
   return written;
 }

@@ -13,6 +13,7 @@
 #include "candidate/requantize.h"
 #include "candidate/source.h"
 #include "journal/journal.h"
+#include "session/budget.h"
 #include "session/quality_check.h"
 #include "session/real_kernel.h"
 #include "session/real_recipes.h"
@@ -41,7 +42,8 @@ LaunchSpec launch_of(const Pack& pack, const SessionState& state, const Candidat
 namespace {
 
 constexpr double kProfile_s = 6;
-constexpr double kLegLimit_s = 300;
+constexpr double kLegLimit_s = 300, kLeastLegLimit_s = 60;
+constexpr double kSlowest = 6;    // times a usual leg: beyond it a candidate hangs, and the time is the close's
 constexpr double kBackendLimit_s = 60;
 
 class RealWorld : public World {
@@ -68,6 +70,8 @@ class RealWorld : public World {
   }
 
  private:
+  // What a leg needs of the caches and somebody deleted since it was made, made again (L2); not charged to the leg.
+  void restore(const SessionState& state, const LegPlan& plan);
   Progress progress() const {
     return [this](const std::string& line) { if (setup_.on_progress) setup_.on_progress(line); };
   }
@@ -134,6 +138,20 @@ MadeEvent RealWorld::make(const SessionState& state, const DoMake& order) {
   return event;
 }
 
+void RealWorld::restore(const SessionState& state, const LegPlan& plan) {
+  const auto lost = [](const fs::path& path, const std::string& error) {
+    return internal_error(path.string() + " was deleted and could not be made again: " + error, "mend that, then `hyperloom resume`");
+  };
+  if (const BuildEvent* known = state.build(plan.build);
+      known && known->ok && known->recipe != "command" && !fs::exists(fs::path(known->folder) / setup_.pack.server_binary))
+    if (const BuildEvent again = build(state, {plan.build, state.workload.build_s}); !again.ok) throw lost(known->folder, again.error);
+  for (const Change& change : plan.candidate.changes) {
+    const MadeEvent* known = change.kind == "precision" ? state.made_for(Candidate{}.with(change)) : nullptr;
+    if (!known || !known->ok || fs::exists(known->model_path)) continue;
+    if (const MadeEvent again = make(state, {known->candidate, kLegLimit_s}); !again.ok) throw lost(known->model_path, again.error);
+  }
+}
+
 LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& plan) {
   LegOrder order;
   order.launch = launch_of(pack, state, plan.candidate, plan.build);
@@ -146,12 +164,14 @@ LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& p
   if (state.enabled) order.tokens_per_word = state.enabled->tokens_per_word;
   order.measured_requests = plan.measured;
   order.warmup_requests = plan.warmup;
-  order.time_limit_s = kLegLimit_s;
+  const bool comparable = plan.purpose == "pair" || plan.purpose == "screen" || plan.purpose == "final" || plan.purpose == "ablation";
+  order.time_limit_s = comparable ? std::clamp(kSlowest * leg_cost_s(state), kLeastLegLimit_s, kLegLimit_s) : kLegLimit_s;
   order.drain = plan.purpose == "enable" || plan.purpose == "profile";   // these ask for prompts and request rates too
   return order;
 }
 
 std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const LegPlan& plan, const Server::OnStarted& on_started) {
+  restore(state, plan);
   double start = clock_.mono_s();
   LegDone done{.id = plan.id};
   LegHooks hooks;
@@ -171,7 +191,8 @@ std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const L
   LegOutcome outcome = [&]() -> LegOutcome {
     try {
       return run_leg(setup_.pack, leg_order(setup_.pack, state, plan), logs / (plan.id + ".log"), hooks);
-    } catch (const Error& error) {   // a binary or a model that is gone: the leg's fault, the session goes on to its close
+    } catch (const Error& error) {   // a binary or a model that cannot be used; a full disk and the like are ours
+      if (error.kind() != ErrorKind::BadInput) throw;
       return Failure{.failure_class = "cannot_launch", .id = "cannot_launch", .line = error.what(), .rung = "none", .first_move = error.mend()};
     }
   }();
@@ -186,7 +207,8 @@ std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const L
   // legs take, only on a quiet one.
   constexpr int kQuietTries = 2;
   bool needs_quiet = plan.purpose == "enable" ? plan.attempt < kQuietTries : plan.purpose != "profile";
-  if (needs_quiet && !result.void_reasons.empty()) return LegVoid{plan.id, result.void_reasons.front(), done.cost_s};
+  const bool unmeasured = !(result.value > 0);
+  if ((needs_quiet || unmeasured) && !result.void_reasons.empty()) return LegVoid{plan.id, result.void_reasons.front(), done.cost_s};
   result.void_reasons.clear();
   done.records_blob = store_blob(setup_.session_dir, result.records_jsonl);
   done.result = std::move(result);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "agent/roles.h"
 #include "session/step.h"
@@ -22,6 +23,7 @@ std::optional<Step> prelude(const Rules& rules, const SessionState& state);
 std::optional<Step> trials(const Rules& rules, const SessionState& state);          // propose, screen, compare, keep or revert
 std::optional<Step> sweep(const Rules& rules, const SessionState& state);
 Step close(const Rules& rules, const SessionState& state);
+std::string close_result(const SessionState& state);   // improved, no_gain, limits_unmet or not_enabled, from the fresh pairs
 
 // A comparison under way, up to kept or reverted; nothing = concluded.
 std::optional<Step> drive(const Rules& rules, const SessionState& state, const Comparison& comparison);

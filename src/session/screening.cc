@@ -1,5 +1,6 @@
 // Screening: one short leg a waiting proposal, with two control legs of the incumbent in the same round. It ranks and
 // drops; it never keeps.
+#include <algorithm>
 #include <cmath>
 
 #include "policy/gate.h"
@@ -77,11 +78,13 @@ std::optional<Step> screen(const Rules& rules, const SessionState& s) {
     if (slot.leg && slot.leg->good()) continue;                     // waits for the second control
     if (slot.leg && slot.leg->failed()) return drop(p, "failed", slot.leg->done->failure->text());
     if (slot.attempts >= kMostAttempts) return drop(p, "no_evidence", "every screening leg was spoiled: " + slot.spoiled_by);
-    if (searchable_s(s) - kernel_reserve_s(s) < 3 * pair_cost_s(s) + quality_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
+    if (searchable_s(s) < 3 * pair_cost_s(s) + quality_cost_s(s) + kShort * leg_cost_s(s)) return drop(p, "no_budget", "no time left to screen and compare it");
     if (auto refused = check_candidate(rules.pack, s, candidate))
       return drop(p, "illegal", refused->rule + ": " + refused->value);
     if (auto lacks = cannot_prepare(s, candidate)) return drop(p, lacks->evidence ? "failed" : "no_evidence", lacks->why);
-    double build_limit_s = kBuildShare * searchable_s(s);
+    // A build whose own comparison cannot be paid afterwards is worth nothing.
+    const double rest_s = searchable_s(s) - 3 * pair_cost_s(s) - quality_cost_s(s) - 3 * kShort * leg_cost_s(s);
+    const double build_limit_s = std::min(kBuildShare * searchable_s(s), rest_s);
     if (!s.build(build_of(s, candidate)) && variant_build_s(s) > build_limit_s)
       return drop(p, "no_budget", "a build takes about " + std::to_string(static_cast<int>(variant_build_s(s))) + " s here");
     if (auto step = prepare(s, candidate, build_limit_s)) return step;

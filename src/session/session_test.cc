@@ -120,6 +120,41 @@ TEST(Session, ABuildThatRanOutOfTimeIsNoEvidenceAgainstIt) {
   EXPECT_EQ(at->reverted->code, "no_evidence");
 }
 
+TEST(Session, BuildsGetTheirTurnAndFlagsWhatIsLeftOver) {
+  Bench b;
+  typical(b.world);
+  b.world.kernel_claims = {{.role = "backend", .kind = "propose", .phase = "kernel", .change = {"build", "build", "fast"}, .source = "forge"}};
+  SessionState s = b.run(scripted_workload(800));
+  ASSERT_TRUE(s.closed);
+  bool built = false, came_back = false;
+  for (const BuildEvent& build : s.builds) built |= build.recipe == "fast";
+  for (const PhaseEntered& p : s.phases) came_back |= p.reason == "builds_done" && p.phase == "framework";
+  EXPECT_TRUE(built);
+  EXPECT_TRUE(came_back);
+  EXPECT_LE(s.spent_s, s.workload.time_s);
+}
+
+TEST(Session, AStackThatCrashesInItsOwnClaimIsNoWinner) {
+  Bench b;
+  typical(b.world);
+  b.world.crashes_in_claim = {"-np 8"};
+  SessionState s = b.run();
+  EXPECT_TRUE(s.incumbent.find("-np"));
+  EXPECT_EQ(s.closed->result, "no_gain");
+  EXPECT_LT(s.final_pairs.size(), 5u);
+}
+
+TEST(Session, ALimitThatNothingMeetsIsSaidSo) {
+  Bench b;
+  typical(b.world);
+  b.world.latency_ms = 900;
+  Workload workload = scripted_workload();
+  workload.objective.limits = {{"ttft", 95, 500}};
+  SessionState s = b.run(workload);
+  EXPECT_EQ(s.closed->result, "limits_unmet");
+  EXPECT_TRUE(s.kept_items.empty());
+}
+
 TEST(Session, VoidLegsAreRepeatedAndAHostThatNeverGetsQuietIsSaidSo) {
   Bench b;
   typical(b.world);

@@ -16,7 +16,6 @@ constexpr double kLeastSd = 0.0005;  // of a pair difference: quantised metrics
 constexpr double kNoisier = 2.0;     // own sd over pool sd from which the pool is no guide
 constexpr int kOwnPairs = 4;         // ... and the pairs that it takes to say so
 constexpr double kKappa = 1.5;
-constexpr double kGuardAlpha = 0.05;
 
 // Calibrates the rising boundary to what the pool can be trusted for; below 3 df nothing can be
 // kept.
@@ -114,7 +113,7 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
 }
 
 GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin,
-                          int max_pairs) {
+                          int max_pairs, double alpha) {
   GuardResult result;
   const int n = static_cast<int>(worse.size());
   check_plan(n, max_pairs, 2);
@@ -125,7 +124,7 @@ GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& wors
   const PooledT t = pooled_t(pool, room, TestPlan{}.clip, TestPlan{}.df_cap);
   result.mean = mean(worse);
   result.p = t.p;
-  result.bound = boundary(t.kap, kGuardAlpha, n, max_pairs);
+  result.bound = boundary(t.kap, alpha, n, max_pairs);
   result.pass = result.p <= result.bound;
   return result;
 }

@@ -56,7 +56,7 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
 // One-sided non-inferiority on the pairs of a kept comparison: passes when the mean of `worse` (log ratio, + =
 // worse) is proven below `margin` by the rising boundary (section 8).
 struct GuardResult { bool pass = false; double mean = 0, p = 1, bound = 0; };
-GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin, int max_pairs = 10);
+GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin, int max_pairs = 10, double alpha = 0.05);
 
 // Own-t interval of fresh pairs: no clamp, no pool. Error(Internal) below 2 pairs.
 struct Interval { double mean = 0, low = 0, high = 0, sd = 0; int n = 0; };

@@ -1,5 +1,7 @@
 // The workload's latency limits as one-sided guards on a comparison's pairs (statistics.md section 8): proven to stay
-// under the limit, or, where the incumbent misses it, proven to come under it.
+// under the limit, or, where the incumbent misses it, proven to come under it. The first stands beside a proven gain
+// and needs no correction for the number of comparisons; the second keeps a change by itself, so it spends the
+// comparison's own share of alpha, over at least as many pairs.
 #pragma once
 
 #include <string>
@@ -20,5 +22,7 @@ LimitGuards guard_limits(const SessionState& state, const Comparison& comparison
 
 // Whether the legs' geometric mean meets every limit; true without limits.
 bool meets_limits(const Objective& objective, const std::vector<const LegRecord*>& legs);
+// Whether it is proven to, by a one-sided 95 % bound over fresh legs; false below 2 legs.
+bool proven_within_limits(const Objective& objective, const std::vector<const LegRecord*>& legs);
 
 }  // namespace hyperloom

@@ -1,10 +1,11 @@
-#include "session/limits.h"
+#include "policy/limits.h"
 
 #include <cmath>
 #include <cstdio>
 
 #include "load/metrics.h"
 #include "stats/quantile.h"
+#include "stats/sequential.h"
 
 namespace hyperloom {
 namespace {
@@ -26,6 +27,7 @@ std::vector<double> logs_of(const std::vector<const LegRecord*>& legs, const Lim
 
 LimitGuards guard_limits(const SessionState& s, const Comparison& c) {
   LimitGuards guards;
+  const size_t least_pairs = static_cast<size_t>(TestPlan{}.min_pairs);
   for (const Limit& limit : s.workload.objective.limits) {
     std::vector<double> worse, incumbent;
     for (const PairDone& pair : c.pairs) {
@@ -43,8 +45,13 @@ LimitGuards guard_limits(const SessionState& s, const Comparison& c) {
     double margin = std::log(limit.max_ms) - mean(incumbent);
     NoisePool pool;
     pool.add_stock_legs(logs_of(s.good_legs("stock"), limit));
-    GuardResult result = latency_guard(pool, worse, margin);
-    if (margin < 0) guards.may_rescue = true;
+    const bool missed = margin < 0;
+    const double alpha = missed ? s.workload.alpha / s.workload.comparisons : 0.05;
+    GuardResult result = latency_guard(pool, worse, margin, TestPlan{}.max_pairs, alpha);
+    if (missed) {
+      guards.may_rescue = true;
+      result.pass = result.pass && worse.size() >= least_pairs;
+    }
     guards.all_pass = guards.all_pass && result.pass;
     char text[160];
     std::snprintf(text, sizeof text, ": %s, candidate about %.0f ms", result.pass ? "proven" : "unproven",
@@ -59,6 +66,14 @@ bool meets_limits(const Objective& objective, const std::vector<const LegRecord*
   for (const Limit& limit : objective.limits) {
     std::vector<double> logs = logs_of(legs, limit);
     if (logs.empty() || mean(logs) > std::log(limit.max_ms)) return false;
+  }
+  return true;
+}
+
+bool proven_within_limits(const Objective& objective, const std::vector<const LegRecord*>& legs) {
+  for (const Limit& limit : objective.limits) {
+    std::vector<double> logs = logs_of(legs, limit);
+    if (logs.size() < 2 || claim_interval(logs, 0.9).high > std::log(limit.max_ms)) return false;   // 90 % two-sided
   }
   return true;
 }
