@@ -75,6 +75,7 @@ struct Findings {
   std::string journal_sha256;  // "" when there is no journal file
 };
 Findings gather(const ReportInputs& inputs);
+void set_headline(const ReportInputs& inputs, Findings& findings);  // the last step of gather()
 
 // Notes on what a kept change is that a reader would want to know and that no measurement here
 // settles.
