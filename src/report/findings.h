@@ -75,7 +75,8 @@ struct Findings {
   std::string journal_sha256;  // "" when there is no journal file
 };
 Findings gather(const ReportInputs& inputs);
-void set_headline(const ReportInputs& inputs, Findings& findings);  // the last step of gather()
+// Of gather(): headline and subline, from result, claim and limits.
+void set_headline(const ReportInputs& inputs, Findings& findings);
 
 // Notes on what a kept change is that a reader would want to know and that no measurement here
 // settles.
