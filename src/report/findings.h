@@ -83,6 +83,10 @@ void set_headline(const ReportInputs& inputs, Findings& findings);
 std::vector<std::string> notes_on(const SessionState& state, const Change& change,
                                   const Comparison* comparison);
 
+// Why the search ended: the entry into its close; null while it still searches.
+const PhaseEntered* close_entry(const SessionState& state);
+bool stopped_by_user(const SessionState& state);
+
 // Proposals that no comparison judged, the latest word on each change, and those for which there was no time.
 struct Untried {
   std::vector<const Proposal*> judged;

@@ -1,10 +1,15 @@
 // What a report says first: its headline and the line under it.
+#include <algorithm>
+#include <cctype>
+
 #include "base/text.h"
 #include "report/findings.h"
 #include "report/words.h"
 
 namespace hyperloom {
 namespace {
+
+constexpr size_t kLongestFailure = 300;  // characters; the log has the rest
 
 struct Said {
   std::string headline;
@@ -90,28 +95,111 @@ Said interrupted(const ReportInputs& inputs) {
                      "against stock. `hyperloom resume` goes on from here."}};
 }
 
-Said not_enabled() {
-  return {"The engine could not be made to answer",
-          {"No build of it served a correct completion here, so nothing was measured."}};
+bool compared(const SessionState& state) {
+  return std::any_of(state.comparisons.begin(), state.comparisons.end(),
+                     [](const Comparison& comparison) { return !comparison.pairs.empty(); });
 }
 
-Said no_gain(const Findings& findings) {
+const LegRecord* last_failed_leg(const SessionState& state) {
+  for (auto leg = state.legs.rbegin(); leg != state.legs.rend(); ++leg) {
+    if (leg->done && leg->done->failure) return &*leg;
+  }
+  return nullptr;
+}
+
+// Where that server's own words are; nowhere when it could not even be launched.
+std::string log_hint(const LegRecord* leg) {
+  if (!leg || leg->done->failure->failure_class == "cannot_launch") return "";
+  return "What that server wrote is in logs/" + leg->plan.id + ".log in the session's folder";
+}
+
+Said not_enabled(const SessionState& state) {
+  if (stopped_by_user(state)) {
+    return {"Stopped before the engine had answered",
+            {"The user closed the session while the engine was still being built and tried, so "
+             "nothing was measured."}};
+  }
+  const bool out_of_time = std::any_of(state.builds.begin(), state.builds.end(),
+                                       [](const BuildEvent& build) { return build.out_of_time; });
+  const PhaseEntered* close = close_entry(state);
+  return {out_of_time ? "The engine's build did not get done in its time"
+                      : "The engine could not be made to answer",
+          {"No build of it served a correct completion here, so nothing was measured.",
+           close && !close->evidence.empty() ? "The last try: " + close->evidence : "",
+           log_hint(last_failed_leg(state))}};
+}
+
+// The headline where the search ended before it could say anything about gains; else "".
+std::string early_end(const SessionState& state) {
+  const PhaseEntered* close = close_entry(state);
+  const std::string reason = close ? close->reason : "";
+  if (reason == "budget_too_small") return "The budget is too small for this workload";
+  if (reason == "host_never_quiet") return "This host never got quiet";
+  if (reason == "stock_keeps_failing") return "The stock configuration failed under load";
+  if (reason == "budget" && !state.noise_known) return "The budget ended before stock was measured";
+  if (reason == "user_close" && !compared(state)) return "Closed before anything was compared";
+  return "";
+}
+
+std::string tried_text(const SessionState& state) {
+  if (!state.kept_items.empty()) {
+    return count_text(state.kept_items.size(), "change") +
+           " kept, each by its own pairs; there are no fresh pairs of all together against stock";
+  }
+  return compared(state) ? "Nothing that was tried beat the stock configuration beyond doubt"
+                         : "Nothing was compared with stock";
+}
+
+Said ended_early(const SessionState& state) {
+  Said said{early_end(state), {}};
+  std::string evidence = close_entry(state)->evidence;
+  if (!evidence.empty())
+    evidence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(evidence[0])));
+  if (evidence != said.headline) said.sentences.push_back(evidence);
+  const LegRecord* failed = last_failed_leg(state);
+  if (close_entry(state)->reason == "stock_keeps_failing" && failed) {
+    said.sentences.push_back("The last time: " +
+                             cut(failed->done->failure->text(), kLongestFailure));
+    said.sentences.push_back(log_hint(failed));
+  }
+  said.sentences.push_back(tried_text(state));
+  return said;
+}
+
+Said no_gain(const SessionState& state, const Findings& findings) {
+  if (findings.claim.n > 0)
+    return {"No proven gain", {"Full stack against stock: " + claim_text(findings.claim)}};
+  const PhaseEntered* close = close_entry(state);
   return {"No proven gain",
-          {findings.claim.n > 0
-               ? "Full stack against stock: " + claim_text(findings.claim)
-               : "Nothing that was tried beat the stock configuration beyond doubt."}};
+          {tried_text(state),
+           close && !close->evidence.empty() ? "The search ended: " + close->evidence : ""}};
 }
 
 Said said_of(const ReportInputs& inputs, const Findings& findings) {
+  const SessionState& state = inputs.state;
   const std::string& result = findings.result;
-  if (result == "improved") return improved(inputs.state, findings);
-  if (result == "limits_unmet") return limits_unmet(inputs.state, findings);
-  if (result == "not_enabled") return not_enabled();
+  if (result == "improved") return improved(state, findings);
+  if (result == "not_enabled") return not_enabled(state);
   if (result == "interrupted") return interrupted(inputs);
-  return no_gain(findings);
+  // Limits that were never measured are not what the session ended for.
+  const bool limits = result == "limits_unmet" && state.noise_known;
+  if (!limits && findings.claim.n == 0 && !early_end(state).empty()) return ended_early(state);
+  return result == "limits_unmet" ? limits_unmet(state, findings) : no_gain(state, findings);
 }
 
 }  // namespace
+
+const PhaseEntered* close_entry(const SessionState& state) {
+  for (auto entered = state.phases.rbegin(); entered != state.phases.rend(); ++entered) {
+    if (entered->phase == "close") return &*entered;
+  }
+  return nullptr;
+}
+
+bool stopped_by_user(const SessionState& state) {
+  const std::string& reason = state.closed ? state.closed->stop_reason : state.stop_request;
+  return reason == "user_close" || reason == "user_stop";
+}
 
 void set_headline(const ReportInputs& inputs, Findings& findings) {
   const Said said = said_of(inputs, findings);

@@ -47,7 +47,11 @@ std::string html_enablement(const SessionState& state) {
         "<p>The first build did not answer. The least invasive step that made the real model "
         "answer correctly was taken; "
         "it counts as no speed-up.</p>";
-  if (!state.enabled) out += "<p>No build served a correct completion.</p>";
+  if (!state.enabled) {
+    out += stopped_by_user(state)
+               ? "<p>Stopped before a build had served a correct completion.</p>"
+               : "<p>No build served a correct completion.</p>";
+  }
   if (state.enabled) out += html_list(state.enabled->rungs);
   std::string rows;
   for (const BuildEvent& build : state.builds) {
@@ -161,7 +165,7 @@ std::string html_time(const Findings& findings, const SessionState& state) {
     rows += "<tr><td>" + html_text(state.phases[i].phase) + "</td><td class=\"n\">" +
             std::to_string(state.phases[i].cycle) + "</td><td class=\"n\">" +
             html_text(format_duration(state.phase_at_s[i])) + "</td><td class=\"wrap\">" +
-            html_text(replace_all(state.phases[i].reason, "_", " ")) + "</td></tr>";
+            html_text(because_text(state.phases[i])) + "</td></tr>";
   }
   if (!rows.empty()) {
     out +=

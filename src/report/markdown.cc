@@ -185,7 +185,11 @@ std::string render_markdown(const ReportInputs& inputs) {
   conditions.push_back("time: " + format_duration(findings.total_s) + ", of which measuring " +
                        format_duration(state.measuring_s) + ", building " +
                        format_duration(state.building_s));
-  conditions.push_back("stopped because: " + replace_all(findings.stop_reason, "_", " "));
+  const PhaseEntered* close = close_entry(state);
+  conditions.push_back("stopped because: " +
+                       (close && close->reason == findings.stop_reason
+                            ? because_text(*close)
+                            : replace_all(findings.stop_reason, "_", " ")));
   conditions.push_back("session: " + state.session);
   if (!findings.journal_sha256.empty())
     conditions.push_back("journal SHA-256: " + findings.journal_sha256);
