@@ -117,6 +117,11 @@ std::vector<std::string> session_notes(const SessionState& state, const Findings
                     count_text(static_cast<size_t>(findings.claim.n), "fresh pair") +
                     "; 5 are the rule");
   }
+  if (const auto failed = full_stack_failures(state); !failed.empty()) {
+    notes.push_back("the full stack failed in " + count_text(failed.size(), "leg") +
+                    " of its own claim, last in " + failed.back()->plan.id + ": " +
+                    failed.back()->void_reason);
+  }
   const auto estimated = [](const LegRecord& leg) {
     return leg.good() && leg.done->result->load.usage_missing;
   };

@@ -87,6 +87,12 @@ std::vector<std::string> notes_on(const SessionState& state, const Change& chang
 const PhaseEntered* close_entry(const SessionState& state);
 bool stopped_by_user(const SessionState& state);
 
+// Void because a server failed by itself (stock, the incumbent or the full stack), not for other
+// load on the host.
+bool void_by_failure(const LegRecord& leg);
+// Those of the full stack in the pairs of the claim.
+std::vector<const LegRecord*> full_stack_failures(const SessionState& state);
+
 // Proposals that no comparison judged, the latest word on each change, and those for which there was no time.
 struct Untried {
   std::vector<const Proposal*> judged;

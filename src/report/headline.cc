@@ -167,11 +167,19 @@ Said ended_early(const SessionState& state) {
 }
 
 Said no_gain(const SessionState& state, const Findings& findings) {
-  if (findings.claim.n > 0)
-    return {"No proven gain", {"Full stack against stock: " + claim_text(findings.claim)}};
+  const auto failed = full_stack_failures(state);
+  const std::string failures =
+      failed.empty()
+          ? ""
+          : "The full stack failed in " + count_text(failed.size(), "leg") + " of its own claim";
+  if (findings.claim.n > 0) {
+    return {"No proven gain",
+            {"Full stack against stock: " + claim_text(findings.claim), failures,
+             failed.empty() ? "" : log_hint(failed.back())}};
+  }
   const PhaseEntered* close = close_entry(state);
   return {"No proven gain",
-          {tried_text(state),
+          {tried_text(state), failures,
            close && !close->evidence.empty() ? "The search ended: " + close->evidence : ""}};
 }
 

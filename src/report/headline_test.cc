@@ -139,5 +139,31 @@ TEST(Headline, NoGainSaysWhatWasTriedAndWhyItEnded) {
             "Closed before anything was compared");
 }
 
+// As the fold leaves it: the leg failed, and the close then set it aside.
+void fail_full_stack(SessionState& state) {
+  const std::string leg = state.final_pairs.back().leg_b;
+  state.final_pairs.pop_back();
+  fail(state, leg, "GGML_ASSERT(n_tokens > 0)");
+  state.legs[state.leg_index.at(leg)].void_reason = "failed: crashed: GGML_ASSERT(n_tokens > 0)";
+}
+
+TEST(Headline, AFullStackThatFailedIsNoNeighboursDoing) {
+  SessionState state = sample_state();
+  const std::string leg = state.final_pairs.back().leg_b;
+  fail_full_stack(state);
+  state.closed->result = "no_gain";
+  const Findings findings = findings_of(state);
+  EXPECT_THAT(findings.subline, HasSubstr("The full stack failed in 1 leg of its own claim"));
+  EXPECT_THAT(findings.subline, HasSubstr("logs/" + leg + ".log"));
+  EXPECT_THAT(findings.unvalidated, testing::Contains(HasSubstr("GGML_ASSERT")));
+  const std::string html = render_html(sample_inputs(state));
+  const size_t spoiled = html.find("held against no candidate");
+  const size_t failed = html.find("No neighbour's doing");
+  ASSERT_LT(spoiled, failed);
+  ASSERT_NE(failed, std::string::npos);
+  EXPECT_THAT(html.substr(spoiled, failed - spoiled), Not(HasSubstr("GGML_ASSERT")));
+  EXPECT_THAT(html.substr(failed), HasSubstr("GGML_ASSERT"));
+}
+
 }  // namespace
 }  // namespace hyperloom

@@ -10,6 +10,26 @@
 #include "report/words.h"
 
 namespace hyperloom {
+namespace {
+
+template <class Wanted>
+std::string void_legs(const SessionState& state, const std::string& title, const std::string& hint,
+                      Wanted wanted) {
+  std::string rows;
+  for (const LegRecord& leg : state.legs) {
+    if (leg.void_reason.empty() || !wanted(leg)) continue;
+    rows += "<tr><td>" + html_text(leg.plan.id) + "</td><td>" + html_text(leg.plan.purpose) +
+            "</td><td class=\"wrap\">" + html_text(leg.plan.candidate.text()) +
+            "</td><td class=\"wrap\">" + html_text(leg.void_reason) + "</td></tr>";
+  }
+  return rows.empty() ? ""
+                      : "<h3>" + title + "</h3><p class=\"hint\">" + hint +
+                            "</p><div class=\"scroll\"><table><tr><th>leg</th><th>purpose</th>"
+                            "<th>of</th><th>why void</th></tr>" +
+                            rows + "</table></div>";
+}
+
+}  // namespace
 
 std::string html_section(const std::string& title, const std::string& hint,
                          const std::string& body) {
@@ -123,22 +143,16 @@ std::string html_noise(const SessionState& state) {
                         100 * state.workload.alpha, state.workload.comparisons)) +
            "</dl>";
   }
-  std::string rows;
-  for (const LegRecord& leg : state.legs) {
-    if (leg.void_reason.empty()) continue;
-    rows += "<tr><td>" + html_text(leg.plan.id) + "</td><td>" + html_text(leg.plan.purpose) +
-            "</td><td class=\"wrap\">" + html_text(leg.void_reason) + "</td></tr>";
-  }
-  if (!rows.empty()) {
-    out +=
-        "<h3>Void legs</h3><p class=\"hint\">No evidence either way: done again, and held against "
-        "no candidate.</p>"
-        "<div class=\"scroll\"><table><tr><th>leg</th><th>purpose</th><th>why void</th></tr>" +
-        rows + "</table></div>";
-  } else if (!out.empty()) {
-    out += "<p>No leg was void.</p>";
-  }
-  return out;
+  const std::string spoiled =
+      void_legs(state, "Void legs",
+                "No evidence either way: done again, and held against no candidate.",
+                [](const LegRecord& leg) { return !void_by_failure(leg); });
+  const std::string failed =
+      void_legs(state, "Servers that failed",
+                "No neighbour's doing: these failed by themselves, and their pair was set aside.",
+                void_by_failure);
+  if (spoiled.empty() && failed.empty() && !out.empty()) return out + "<p>No leg was void.</p>";
+  return out + spoiled + failed;
 }
 
 std::string html_time(const Findings& findings, const SessionState& state) {
