@@ -103,6 +103,15 @@ std::optional<double> median_boot(const SessionState& state, const Candidate& ca
   return median(values);
 }
 
+// A closed session recommends nothing that its fresh pairs do not prove.
+std::string launched_text(const SessionState& state, const std::string& result, bool provisional) {
+  if (result == "improved")
+    return "the winning configuration: " + state.incumbent.text();
+  if (provisional && !state.kept_items.empty())
+    return "what was kept so far: " + state.incumbent.text();
+  return provisional ? "stock" : "stock, since no better configuration is proven";
+}
+
 std::vector<std::string> session_notes(const SessionState& state, const Findings& findings) {
   std::vector<std::string> notes;
   for (const StageRow& row : findings.stages) {
@@ -182,6 +191,7 @@ Findings gather(const ReportInputs& inputs) {
                          : state.closed              ? state.closed->stop_reason
                                                      : "unknown";
   findings.claim = final_claim(state);
+  findings.launches = launched_text(state, findings.result, inputs.provisional);
   findings.stock_value = side_value(state, &PairDone::leg_a);
   findings.best_value = side_value(state, &PairDone::leg_b);
   if (!findings.stock_value && state.stock_value() > 0) findings.stock_value = state.stock_value();

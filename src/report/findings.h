@@ -61,6 +61,7 @@ Interval interval_of(const std::vector<double>& logs);
 
 struct Findings {
   std::string result, stop_reason, headline, subline;
+  std::string launches;  // what launch.sh starts, in words
   Interval claim;
   std::optional<double> stock_value,
       best_value;                  // leg values: of the fresh pairs, else of the stock legs

@@ -165,5 +165,22 @@ TEST(Headline, AFullStackThatFailedIsNoNeighboursDoing) {
   EXPECT_THAT(html.substr(failed), HasSubstr("GGML_ASSERT"));
 }
 
+TEST(Launch, SaysWhatItStarts) {
+  SessionState state = sample_state();
+  const std::string winner = "the winning configuration: weights Q8_0 + -np 4";
+  EXPECT_THAT(render_html(sample_inputs(state)), HasSubstr("<p>Start " + winner));
+  EXPECT_THAT(render_launch_script(sample_inputs(state)), HasSubstr("# Starts " + winner));
+  state.closed->result = "no_gain";
+  const std::string stock = "stock, since no better configuration is proven";
+  EXPECT_THAT(render_html(sample_inputs(state)), HasSubstr("<p>Start " + stock));
+  EXPECT_THAT(render_html(sample_inputs(state)), Not(HasSubstr("winning")));
+  EXPECT_THAT(render_markdown(sample_inputs(state)), HasSubstr("This is " + stock));
+  EXPECT_THAT(render_launch_script(sample_inputs(state)), HasSubstr("# Starts " + stock));
+  const SessionState open = sample_searched().state;
+  ReportInputs provisional = sample_inputs(open);
+  provisional.provisional = true;
+  EXPECT_THAT(render_html(provisional), HasSubstr("what was kept so far: weights Q8_0 + -np 4"));
+}
+
 }  // namespace
 }  // namespace hyperloom

@@ -229,10 +229,10 @@ std::string html_reproduction(const ReportInputs& inputs, const Findings& findin
                     html_row("Opened", state.opened_wall) +
                     html_row("Stopped because", replace_all(findings.stop_reason, "_", " ")) +
                     html_row("Written by", "hyperloom " HYPERLOOM_VERSION) + "</dl>";
-  out +=
-      "<p>Start the winning configuration:</p><pre>sh launch.sh 8080</pre><p>Measure everything "
-      "again:</p><pre>hyperloom run " +
-      html_text(shell_quote(workload)) + "</pre>";
+  if (!inputs.best_launch.argv.empty())
+    out += "<p>Start " + html_text(findings.launches) + "</p><pre>sh launch.sh 8080</pre>";
+  out += "<p>Measure everything again:</p><pre>hyperloom run " + html_text(shell_quote(workload)) +
+         "</pre>";
   if (state.recipe) {
     out += "<p>" +
            html_text(state.recipe->written

@@ -147,7 +147,8 @@ std::string render_markdown(const ReportInputs& inputs) {
                  "objective: " + objective_text(state.workload.objective)});
   }
   if (!inputs.best_launch.argv.empty())
-    out += "## Launch\n\n" + fenced(launch_text(inputs.best_launch, true), "sh");
+    out += "## Launch\n\nThis is " + plain(findings.launches) + ".\n\n" +
+           fenced(launch_text(inputs.best_launch, true), "sh");
   if (state.enabled && state.enabled->climbed) {
     out +=
         "## Getting it to run\n\nThe first build did not answer; this counts as no speed-up.\n\n" +
