@@ -43,6 +43,9 @@ struct Agreement { double share = 0; int compared = 0; double tokens_apart = -1;
 // Answers of two legs under the same trace; only requests that completed in both, and not two empty answers.
 Agreement greedy_agreement(const std::string& records_a_jsonl, const std::string& records_b_jsonl);
 
+// Same weights through another build: stock against itself with other batch sizes shows about 0.003.
+constexpr double kBuildKlMax = 0.006;
+
 struct QualityReport {
   KlResult kl;                           // !ok and empty error = not needed (numerics exact, same weights and build)
   bool kl_done = false;

@@ -1,0 +1,40 @@
+// What the page says of decisions, the recipe and the builds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/sample_state_for_test.h"
+#include "report/style.h"
+
+namespace hyperloom {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A kernel build with a mean KL of `kl`: on stock, or on top of other weights.
+std::string build_page(double kl, bool on_stock, const std::vector<std::string>& failures = {}) {
+  SampleSession session;
+  sample_facts(session.state);
+  if (!on_stock) session.state.incumbent = Candidate{{kSampleQ8}};
+  session.compare({"build", "build", "native-lto"}, "kernel", "forge", "link-time optimisation",
+                  0.05, 61, {1.06, 1.05, 1.07});
+  session.decide("faster", "p 0.0011 below the bound after 3 pairs", 0.0011);
+  session.measure_quality(kl, 1.0003, 0.99, failures);
+  return render_html(sample_inputs(session.state));
+}
+
+constexpr const char* kHeld = "<span class=\"chip held\">held</span></td></tr><tr><td>perplexity";
+constexpr const char* kBroken = "<span class=\"chip broken\">broken</span></td></tr><tr><td>perpl";
+
+TEST(Decisions, ABuildIsShownWithItsOwnDivergenceLimit) {
+  EXPECT_THAT(build_page(0.004, true), HasSubstr(std::string("at most 0.006</td><td>") + kHeld));
+  EXPECT_THAT(build_page(0.008, true), HasSubstr(std::string("at most 0.006</td><td>") + kBroken));
+  const std::string both = "at most 0.006 for the build alone, 0.02 with the other changes</td><td>";
+  EXPECT_THAT(build_page(0.008, false), HasSubstr(both + kHeld));
+  EXPECT_THAT(build_page(0.008, false, {"this build with stock's weights: quality.kl_mean_max"}),
+              HasSubstr(both + kBroken));
+  EXPECT_THAT(render_html(sample_inputs(sample_state())), HasSubstr("at most 0.02</td>"));
+}
+
+}  // namespace
+}  // namespace hyperloom
