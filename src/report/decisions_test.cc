@@ -36,5 +36,14 @@ TEST(Decisions, ABuildIsShownWithItsOwnDivergenceLimit) {
   EXPECT_THAT(render_html(sample_inputs(sample_state())), HasSubstr("at most 0.02</td>"));
 }
 
+TEST(Decisions, ArmsAreNamedForWhatTheyWere) {
+  const std::string html = render_html(sample_inputs(sample_state()));
+  EXPECT_THAT(html, HasSubstr("share 82.0 % of their length with the incumbent's"));
+  EXPECT_THAT(html, HasSubstr("stock with itself under the same load: 97.0 %"));
+  const size_t fresh = html.find("<th>A: stock</th><th>B: full stack</th>");
+  ASSERT_NE(fresh, std::string::npos);
+  EXPECT_THAT(html.substr(0, fresh), HasSubstr("<th>A: incumbent</th><th>B: with the change</th>"));
+}
+
 }  // namespace
 }  // namespace hyperloom

@@ -29,8 +29,9 @@ std::string pairs_table(const SessionState& state, const StageRow& stage) {
             leg_value(state, pair.leg_b) + "</td><td class=\"n\">" + ratio_text(pair.log_ratio) +
             "&times;</td></tr>";
   }
-  return "<div class=\"scroll\"><table><tr><th>pair</th><th>A: incumbent</th><th>B: with the "
-         "change</th>"
+  const std::string arms = stage.kind == "final" ? "<th>A: stock</th><th>B: full stack</th>"
+                                                 : "<th>A: incumbent</th><th>B: with the change</th>";
+  return "<div class=\"scroll\"><table><tr><th>pair</th>" + arms +
          "<th class=\"n\">B / A</th></tr>" +
          rows + "</table></div>";
 }
@@ -113,7 +114,7 @@ std::string quality_table(const SessionState& state, const Comparison& compariso
     lines.push_back("divergence could not be measured: " + report.kl.error);
   if (report.agreement.compared > 0) {
     lines.push_back("greedy answers share " + percent_text(report.agreement.share) +
-                    " of their length with stock's (" +
+                    " of their length with the incumbent's (" +
                     count_text(static_cast<size_t>(report.agreement.compared), "answer") + ")" +
                     (report.stock_agreement.compared > 0
                          ? "; stock with itself under the same load: " +
