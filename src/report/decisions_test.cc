@@ -45,5 +45,22 @@ TEST(Decisions, ArmsAreNamedForWhatTheyWere) {
   EXPECT_THAT(html.substr(0, fresh), HasSubstr("<th>A: incumbent</th><th>B: with the change</th>"));
 }
 
+TEST(Recipe, IsSaidAsItHappened) {
+  SessionState state = sample_state();
+  const auto page = [&](bool written, int items, const std::string& reason) {
+    state.recipe = RecipeWritten{"k1", reason, written, items};
+    return render_html(sample_inputs(state));
+  };
+  EXPECT_THAT(page(true, 3, "fresh pairs confirm the gain"),
+              HasSubstr("<p>3 items for the recipe database: fresh pairs confirm the gain</p>"));
+  const std::string memory = page(true, 1, "read-only; recipes are kept in memory only");
+  EXPECT_THAT(memory, HasSubstr("recipes are kept in memory only"));
+  EXPECT_THAT(memory, Not(HasSubstr("was written")));
+  EXPECT_THAT(page(true, 0, "-a 8 is not kept: a gain needs 3 pairs, it has 2"),
+              HasSubstr("Nothing was written to the recipe database: -a 8 is not kept"));
+  EXPECT_THAT(page(false, 0, "nothing was kept"),
+              HasSubstr("Nothing was written to the recipe database: nothing was kept"));
+}
+
 }  // namespace
 }  // namespace hyperloom

@@ -234,11 +234,13 @@ std::string html_reproduction(const ReportInputs& inputs, const Findings& findin
   out += "<p>Measure everything again:</p><pre>hyperloom run " + html_text(shell_quote(workload)) +
          "</pre>";
   if (state.recipe) {
+    // Its reason may be that the database could only be kept in memory: no claim of ours beside it.
+    const std::string reason = state.recipe->reason.empty() ? "" : ": " + state.recipe->reason;
     out += "<p>" +
-           html_text(state.recipe->written
-                         ? "What was learned was written to the recipe database (" +
-                               count_text(static_cast<size_t>(state.recipe->items), "item") + ")."
-                         : "Nothing was written to the recipe database: " + state.recipe->reason) +
+           html_text(state.recipe->written && state.recipe->items > 0
+                         ? count_text(static_cast<size_t>(state.recipe->items), "item") +
+                               " for the recipe database" + reason
+                         : "Nothing was written to the recipe database" + reason) +
            "</p>";
   }
   return out;
