@@ -62,5 +62,18 @@ TEST(Recipe, IsSaidAsItHappened) {
               HasSubstr("Nothing was written to the recipe database: nothing was kept"));
 }
 
+TEST(Builds, ThatRanOutOfTimeLookNeutralAndFailedOnesDoNot) {
+  SessionState state = sample_state();
+  state.builds[0].ok = state.builds[1].ok = false;
+  state.builds[0].out_of_time = true;
+  const std::string html = render_html(sample_inputs(state));
+  EXPECT_THAT(html, HasSubstr("<span class=\"chip no\">no time</span>"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"chip failed\">failed</span>"));
+  EXPECT_THAT(kReportStyle, HasSubstr(".chip{"));  // neutral colours; `no` has none of its own
+  EXPECT_THAT(kReportStyle, Not(HasSubstr(".chip.no{")));
+  EXPECT_THAT(kReportStyle, Not(HasSubstr(".chip.no,")));
+  EXPECT_THAT(kReportStyle, HasSubstr(".chip.failed{"));
+}
+
 }  // namespace
 }  // namespace hyperloom
