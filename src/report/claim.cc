@@ -43,6 +43,19 @@ Legs incumbent_legs(const SessionState& state) {
 
 }  // namespace
 
+bool void_by_failure(const LegRecord& leg) {
+  return !leg.void_reason.empty() && leg.done && leg.done->failure;
+}
+
+std::vector<const LegRecord*> full_stack_failures(const SessionState& state) {
+  Legs failed;
+  for (const LegRecord& leg : state.legs) {
+    if (leg.plan.purpose == "final" && leg.plan.arm == "b" && void_by_failure(leg))
+      failed.push_back(&leg);
+  }
+  return failed;
+}
+
 std::optional<double> geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) {

@@ -103,56 +103,13 @@ std::optional<double> median_boot(const SessionState& state, const Candidate& ca
   return median(values);
 }
 
-void set_headline(const SessionState& state, const std::string& given_reason, Findings& findings) {
-  const std::string values =
-      findings.stock_value && findings.best_value
-          ? objective_text(state.workload.objective) + ": " +
-                figure_text(in_unit(*findings.stock_value, state.workload.objective)) + " -> " +
-                value_text(*findings.best_value, state.workload.objective)
-          : "";
-  if (findings.result == "improved") {
-    findings.headline = claim_text(findings.claim);
-    findings.subline = values;
-    if (findings.claim.low <= 0)
-      findings.headline = "Meets the limits that stock misses; " + findings.headline;
-  } else if (findings.result == "limits_unmet" &&
-             all_meet(findings.limits, &LimitCheck::stock_meets)) {
-    findings.headline = "The full stack breaks a limit that stock meets: keep stock";
-    for (const LimitCheck& check : findings.limits) {
-      if (check.best_meets()) continue;
-      if (!findings.subline.empty()) findings.subline += "; ";
-      findings.subline += limit_text(check.limit) + ": stock " + figure_text(*check.stock_ms) +
-                          " ms, full stack " +
-                          (check.best_ms ? figure_text(*check.best_ms) + " ms" : "not measured");
-    }
-    findings.subline += ". Full stack: " + claim_text(findings.claim);
-  } else if (findings.result == "limits_unmet") {
-    findings.headline = "Limits not met, neither by stock nor by what was found";
-    if (const auto nearest = nearest_to_limits(state)) {
-      findings.subline = "Nearest: " + nearest->candidate.text() + " with " +
-                         nearest->limit.metric + " at " + figure_text(nearest->ms) +
-                         " ms; the limit is " + limit_text(nearest->limit);
-    }
-    if (findings.claim.n > 0) findings.subline += ". Full stack: " + claim_text(findings.claim);
-  } else if (findings.result == "not_enabled") {
-    findings.headline = "The engine could not be made to answer";
-    findings.subline = "No build of it served a correct completion here, so nothing was measured.";
-  } else if (findings.result == "interrupted") {
-    // The same state is shown while a session still runs, when nobody has stopped anything.
-    const bool stopped = !state.stop_request.empty() || state.closed || !given_reason.empty();
-    findings.headline = stopped ? "Interrupted before a claim could be made" : "No claim yet";
-    findings.subline =
-        state.kept_items.empty()
-            ? "Nothing had been kept yet. `hyperloom resume` goes on from here."
-            : count_text(state.kept_items.size(), "change") +
-                  " kept so far, each by its own pairs; the whole stack has not been measured "
-                  "against stock. `hyperloom resume` goes on from here.";
-  } else {
-    findings.headline = "No proven gain";
-    findings.subline = findings.claim.n > 0
-                           ? "Full stack against stock: " + claim_text(findings.claim)
-                           : "Nothing that was tried beat the stock configuration beyond doubt.";
-  }
+// A closed session recommends nothing that its fresh pairs do not prove.
+std::string launched_text(const SessionState& state, const std::string& result, bool provisional) {
+  if (result == "improved")
+    return "the winning configuration: " + state.incumbent.text();
+  if (provisional && !state.kept_items.empty())
+    return "what was kept so far: " + state.incumbent.text();
+  return provisional ? "stock" : "stock, since no better configuration is proven";
 }
 
 std::vector<std::string> session_notes(const SessionState& state, const Findings& findings) {
@@ -168,6 +125,11 @@ std::vector<std::string> session_notes(const SessionState& state, const Findings
     notes.push_back("the claim rests on " +
                     count_text(static_cast<size_t>(findings.claim.n), "fresh pair") +
                     "; 5 are the rule");
+  }
+  if (const auto failed = full_stack_failures(state); !failed.empty()) {
+    notes.push_back("the full stack failed in " + count_text(failed.size(), "leg") +
+                    " of its own claim, last in " + failed.back()->plan.id + ": " +
+                    failed.back()->void_reason);
   }
   const auto estimated = [](const LegRecord& leg) {
     return leg.good() && leg.done->result->load.usage_missing;
@@ -229,6 +191,7 @@ Findings gather(const ReportInputs& inputs) {
                          : state.closed              ? state.closed->stop_reason
                                                      : "unknown";
   findings.claim = final_claim(state);
+  findings.launches = launched_text(state, findings.result, inputs.provisional);
   findings.stock_value = side_value(state, &PairDone::leg_a);
   findings.best_value = side_value(state, &PairDone::leg_b);
   if (!findings.stock_value && state.stock_value() > 0) findings.stock_value = state.stock_value();
@@ -246,7 +209,7 @@ Findings gather(const ReportInputs& inputs) {
   const fs::path journal = inputs.session_dir / "journal.hlj";
   if (!inputs.session_dir.empty() && fs::exists(journal))
     findings.journal_sha256 = sha256_file(journal);
-  set_headline(state, inputs.stop_reason, findings);
+  set_headline(inputs, findings);
   findings.unvalidated = session_notes(state, findings);
   const bool weights_changed =
       std::any_of(state.kept_items.begin(), state.kept_items.end(),

@@ -61,6 +61,7 @@ Interval interval_of(const std::vector<double>& logs);
 
 struct Findings {
   std::string result, stop_reason, headline, subline;
+  std::string launches;  // what launch.sh starts, in words
   Interval claim;
   std::optional<double> stock_value,
       best_value;                  // leg values: of the fresh pairs, else of the stock legs
@@ -75,11 +76,23 @@ struct Findings {
   std::string journal_sha256;  // "" when there is no journal file
 };
 Findings gather(const ReportInputs& inputs);
+// Of gather(): headline and subline, from result, claim and limits.
+void set_headline(const ReportInputs& inputs, Findings& findings);
 
 // Notes on what a kept change is that a reader would want to know and that no measurement here
 // settles.
 std::vector<std::string> notes_on(const SessionState& state, const Change& change,
                                   const Comparison* comparison);
+
+// Why the search ended: the entry into its close; null while it still searches.
+const PhaseEntered* close_entry(const SessionState& state);
+bool stopped_by_user(const SessionState& state);
+
+// Void because a server failed by itself (stock, the incumbent or the full stack), not for other
+// load on the host.
+bool void_by_failure(const LegRecord& leg);
+// Those of the full stack in the pairs of the claim.
+std::vector<const LegRecord*> full_stack_failures(const SessionState& state);
 
 // Proposals that no comparison judged, the latest word on each change, and those for which there was no time.
 struct Untried {

@@ -80,11 +80,11 @@ std::string changes(const Findings& findings, const SessionState& state) {
   return items.empty() ? "" : "<ol class=\"changes\">" + items + "</ol>";
 }
 
-std::string launch(const ReportInputs& inputs) {
+std::string launch(const ReportInputs& inputs, const Findings& findings) {
   if (inputs.best_launch.argv.empty()) return "";
   return "<pre>" + html_text(launch_text(inputs.best_launch, true)) +
-         "</pre><p class=\"hint\">launch.sh beside this report starts the same: "
-         "<code>sh launch.sh 8080</code></p>";
+         "</pre><p class=\"hint\">This is " + html_text(findings.launches) +
+         ". launch.sh beside this report starts the same: <code>sh launch.sh 8080</code></p>";
 }
 
 std::string legend(const char* first, const char* first_class, const char* second,
@@ -179,7 +179,7 @@ std::string render_html(const ReportInputs& inputs) {
       "</style></head>\n<body><main>\n";
   out += hero(inputs, findings) + tiles(findings, state) + "\n";
   out += html_section("What was changed", "", changes(findings, state));
-  out += html_section("Launch it", "", launch(inputs));
+  out += html_section("Launch it", "", launch(inputs, findings));
   out += charts(findings, state);
   out += html_section("Every decision and its evidence", "", html_decisions(findings, state));
   out += html_section("Never compared", "", html_untried(state));

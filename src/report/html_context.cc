@@ -10,6 +10,26 @@
 #include "report/words.h"
 
 namespace hyperloom {
+namespace {
+
+template <class Wanted>
+std::string void_legs(const SessionState& state, const std::string& title, const std::string& hint,
+                      Wanted wanted) {
+  std::string rows;
+  for (const LegRecord& leg : state.legs) {
+    if (leg.void_reason.empty() || !wanted(leg)) continue;
+    rows += "<tr><td>" + html_text(leg.plan.id) + "</td><td>" + html_text(leg.plan.purpose) +
+            "</td><td class=\"wrap\">" + html_text(leg.plan.candidate.text()) +
+            "</td><td class=\"wrap\">" + html_text(leg.void_reason) + "</td></tr>";
+  }
+  return rows.empty() ? ""
+                      : "<h3>" + title + "</h3><p class=\"hint\">" + hint +
+                            "</p><div class=\"scroll\"><table><tr><th>leg</th><th>purpose</th>"
+                            "<th>of</th><th>why void</th></tr>" +
+                            rows + "</table></div>";
+}
+
+}  // namespace
 
 std::string html_section(const std::string& title, const std::string& hint,
                          const std::string& body) {
@@ -47,7 +67,11 @@ std::string html_enablement(const SessionState& state) {
         "<p>The first build did not answer. The least invasive step that made the real model "
         "answer correctly was taken; "
         "it counts as no speed-up.</p>";
-  if (!state.enabled) out += "<p>No build served a correct completion.</p>";
+  if (!state.enabled) {
+    out += stopped_by_user(state)
+               ? "<p>Stopped before a build had served a correct completion.</p>"
+               : "<p>No build served a correct completion.</p>";
+  }
   if (state.enabled) out += html_list(state.enabled->rungs);
   std::string rows;
   for (const BuildEvent& build : state.builds) {
@@ -119,22 +143,16 @@ std::string html_noise(const SessionState& state) {
                         100 * state.workload.alpha, state.workload.comparisons)) +
            "</dl>";
   }
-  std::string rows;
-  for (const LegRecord& leg : state.legs) {
-    if (leg.void_reason.empty()) continue;
-    rows += "<tr><td>" + html_text(leg.plan.id) + "</td><td>" + html_text(leg.plan.purpose) +
-            "</td><td class=\"wrap\">" + html_text(leg.void_reason) + "</td></tr>";
-  }
-  if (!rows.empty()) {
-    out +=
-        "<h3>Void legs</h3><p class=\"hint\">No evidence either way: done again, and held against "
-        "no candidate.</p>"
-        "<div class=\"scroll\"><table><tr><th>leg</th><th>purpose</th><th>why void</th></tr>" +
-        rows + "</table></div>";
-  } else if (!out.empty()) {
-    out += "<p>No leg was void.</p>";
-  }
-  return out;
+  const std::string spoiled =
+      void_legs(state, "Void legs",
+                "No evidence either way: done again, and held against no candidate.",
+                [](const LegRecord& leg) { return !void_by_failure(leg); });
+  const std::string failed =
+      void_legs(state, "Servers that failed",
+                "No neighbour's doing: these failed by themselves, and their pair was set aside.",
+                void_by_failure);
+  if (spoiled.empty() && failed.empty() && !out.empty()) return out + "<p>No leg was void.</p>";
+  return out + spoiled + failed;
 }
 
 std::string html_time(const Findings& findings, const SessionState& state) {
@@ -161,7 +179,7 @@ std::string html_time(const Findings& findings, const SessionState& state) {
     rows += "<tr><td>" + html_text(state.phases[i].phase) + "</td><td class=\"n\">" +
             std::to_string(state.phases[i].cycle) + "</td><td class=\"n\">" +
             html_text(format_duration(state.phase_at_s[i])) + "</td><td class=\"wrap\">" +
-            html_text(replace_all(state.phases[i].reason, "_", " ")) + "</td></tr>";
+            html_text(because_text(state.phases[i])) + "</td></tr>";
   }
   if (!rows.empty()) {
     out +=
@@ -211,16 +229,18 @@ std::string html_reproduction(const ReportInputs& inputs, const Findings& findin
                     html_row("Opened", state.opened_wall) +
                     html_row("Stopped because", replace_all(findings.stop_reason, "_", " ")) +
                     html_row("Written by", "hyperloom " HYPERLOOM_VERSION) + "</dl>";
-  out +=
-      "<p>Start the winning configuration:</p><pre>sh launch.sh 8080</pre><p>Measure everything "
-      "again:</p><pre>hyperloom run " +
-      html_text(shell_quote(workload)) + "</pre>";
+  if (!inputs.best_launch.argv.empty())
+    out += "<p>Start " + html_text(findings.launches) + "</p><pre>sh launch.sh 8080</pre>";
+  out += "<p>Measure everything again:</p><pre>hyperloom run " + html_text(shell_quote(workload)) +
+         "</pre>";
   if (state.recipe) {
+    // Its reason may be that the database could only be kept in memory: no claim of ours beside it.
+    const std::string reason = state.recipe->reason.empty() ? "" : ": " + state.recipe->reason;
     out += "<p>" +
-           html_text(state.recipe->written
-                         ? "What was learned was written to the recipe database (" +
-                               count_text(static_cast<size_t>(state.recipe->items), "item") + ")."
-                         : "Nothing was written to the recipe database: " + state.recipe->reason) +
+           html_text(state.recipe->written && state.recipe->items > 0
+                         ? count_text(static_cast<size_t>(state.recipe->items), "item") +
+                               " for the recipe database" + reason
+                         : "Nothing was written to the recipe database" + reason) +
            "</p>";
   }
   return out;

@@ -54,7 +54,7 @@ std::string render_launch_script(const ReportInputs& inputs) {
   std::string out = "#!/bin/sh\n";
   out += comment("Written by hyperloom, session " + inputs.state.session + ". " +
                  findings.headline + ".");
-  out += comment("Starts: " + inputs.state.incumbent.text());
+  if (!launch.argv.empty()) out += comment("Starts " + findings.launches);
   out += "# Usage: sh launch.sh [PORT]     (8080 when left out)\nset -eu\n\n";
   if (launch.argv.empty()) {
     out +=

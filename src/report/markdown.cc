@@ -147,7 +147,8 @@ std::string render_markdown(const ReportInputs& inputs) {
                  "objective: " + objective_text(state.workload.objective)});
   }
   if (!inputs.best_launch.argv.empty())
-    out += "## Launch\n\n" + fenced(launch_text(inputs.best_launch, true), "sh");
+    out += "## Launch\n\nThis is " + plain(findings.launches) + ".\n\n" +
+           fenced(launch_text(inputs.best_launch, true), "sh");
   if (state.enabled && state.enabled->climbed) {
     out +=
         "## Getting it to run\n\nThe first build did not answer; this counts as no speed-up.\n\n" +
@@ -185,7 +186,11 @@ std::string render_markdown(const ReportInputs& inputs) {
   conditions.push_back("time: " + format_duration(findings.total_s) + ", of which measuring " +
                        format_duration(state.measuring_s) + ", building " +
                        format_duration(state.building_s));
-  conditions.push_back("stopped because: " + replace_all(findings.stop_reason, "_", " "));
+  const PhaseEntered* close = close_entry(state);
+  conditions.push_back("stopped because: " +
+                       (close && close->reason == findings.stop_reason
+                            ? because_text(*close)
+                            : replace_all(findings.stop_reason, "_", " ")));
   conditions.push_back("session: " + state.session);
   if (!findings.journal_sha256.empty())
     conditions.push_back("journal SHA-256: " + findings.journal_sha256);

@@ -15,7 +15,9 @@ namespace hyperloom {
 struct ReportInputs {
   const SessionState& state;
   std::filesystem::path session_dir;
-  LaunchSpec stock_launch, best_launch;  // exact argv and env; ${port} left in
+  // Exact argv and env; ${port} left in. best_launch: the incumbent while the session is open or
+  // when it closed as improved, else stock.
+  LaunchSpec stock_launch, best_launch;
   bool provisional = false;
   std::string stop_reason;  // inferred by the caller from the journal when the session is dead
 };
@@ -25,7 +27,7 @@ std::string render_table(const SessionState& state);  // the terminal's result t
 std::string render_markdown(const ReportInputs& inputs);
 std::string render_html(const ReportInputs& inputs);
 std::string render_launch_script(
-    const ReportInputs& inputs);  // starts exactly the winning configuration; PORT from $1 or 8080
+    const ReportInputs& inputs);  // starts exactly best_launch; PORT from $1 or 8080
 
 struct ReportFiles {
   std::filesystem::path html, markdown, summary, launch;

@@ -41,7 +41,7 @@ font-size:14px;line-height:1.55;margin:12px 0;user-select:all;-webkit-user-selec
 .chip{display:inline-block;border-radius:99px;padding:1px 10px;font-size:12.5px;font-weight:600;vertical-align:1px;background:var(--track);
 color:var(--soft);white-space:nowrap}
 .chip.kept,.chip.held,.chip.claimed,.chip.enabled{background:var(--goodbg);color:var(--accent)}
-.chip.reverted,.chip.broken{background:var(--badbg);color:var(--bad)}.chip.numeric,.chip.refused,.chip.undecided{background:var(--warnbg);color:var(--warn)}
+.chip.reverted,.chip.broken,.chip.failed{background:var(--badbg);color:var(--bad)}.chip.numeric,.chip.refused,.chip.undecided{background:var(--warnbg);color:var(--warn)}
 details{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:10px 0}
 details>summary{cursor:pointer;padding:12px 18px;display:flex;gap:6px 12px;flex-wrap:wrap;align-items:baseline}
 details>summary::marker,details>summary::-webkit-details-marker{color:var(--soft)}

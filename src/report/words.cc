@@ -131,6 +131,11 @@ std::string engine_text(const ProbeEvent& probe) {
   return text;
 }
 
+std::string because_text(const PhaseEntered& entered) {
+  return replace_all(entered.reason, "_", " ") +
+         (entered.evidence.empty() ? "" : ": " + entered.evidence);
+}
+
 std::string html_text(std::string_view text) { return html_escape(printable(text)); }
 
 std::string launch_text(const LaunchSpec& launch, bool wrapped) {

@@ -32,6 +32,8 @@ std::string machine_text(const MachineFacts& machine);
 std::string model_text(const ModelFacts& model);
 std::string engine_text(const ProbeEvent& probe);
 
+std::string because_text(const PhaseEntered& entered);  // "budget too small: this workload needs ..."
+
 std::string html_text(std::string_view text);  // printable, then escaped
 
 // One launch as a person would type it, PORT in place; a backslash before each flag when `wrapped`.
