@@ -38,7 +38,7 @@ TEST(Decisions, ABuildIsShownWithItsOwnDivergenceLimit) {
 
 TEST(Decisions, ArmsAreNamedForWhatTheyWere) {
   const std::string html = render_html(sample_inputs(sample_state()));
-  EXPECT_THAT(html, HasSubstr("share 82.0 % of their length with the incumbent's"));
+  EXPECT_THAT(html, HasSubstr("share 82.0 % of their length with the incumbent"));
   EXPECT_THAT(html, HasSubstr("stock with itself under the same load: 97.0 %"));
   const size_t fresh = html.find("<th>A: stock</th><th>B: full stack</th>");
   ASSERT_NE(fresh, std::string::npos);

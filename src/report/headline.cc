@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/findings.h"
+#include "report/svg.h"
 #include "report/words.h"
 
 namespace hyperloom {
