@@ -129,7 +129,7 @@ std::vector<std::string> session_notes(const SessionState& state, const Findings
   if (const auto failed = full_stack_failures(state); !failed.empty()) {
     notes.push_back("the full stack failed in " + count_text(failed.size(), "leg") +
                     " of its own claim, last in " + failed.back()->plan.id + ": " +
-                    failed.back()->void_reason);
+                    failed.back()->done->failure->text());
   }
   const auto estimated = [](const LegRecord& leg) {
     return leg.good() && leg.done->result->load.usage_missing;
@@ -190,6 +190,10 @@ Findings gather(const ReportInputs& inputs) {
   findings.stop_reason = !inputs.stop_reason.empty() ? inputs.stop_reason
                          : state.closed              ? state.closed->stop_reason
                                                      : "unknown";
+  const PhaseEntered* close = close_entry(state);
+  findings.stopped_because = close && close->reason == findings.stop_reason
+                                 ? because_text(*close)
+                                 : replace_all(findings.stop_reason, "_", " ");
   findings.claim = final_claim(state);
   findings.launches = launched_text(state, findings.result, inputs.provisional);
   findings.stock_value = side_value(state, &PairDone::leg_a);

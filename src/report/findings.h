@@ -61,7 +61,8 @@ Interval interval_of(const std::vector<double>& logs);
 
 struct Findings {
   std::string result, stop_reason, headline, subline;
-  std::string launches;  // what launch.sh starts, in words
+  std::string stopped_because;  // stop_reason in words, with its evidence
+  std::string launches;         // what launch.sh starts, in words
   Interval claim;
   std::optional<double> stock_value,
       best_value;                  // leg values: of the fresh pairs, else of the stock legs

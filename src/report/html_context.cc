@@ -227,10 +227,10 @@ std::string html_reproduction(const ReportInputs& inputs, const Findings& findin
                     html_row("Journal SHA-256", findings.journal_sha256) +
                     html_row("Workload SHA-256", state.workload_sha256) +
                     html_row("Opened", state.opened_wall) +
-                    html_row("Stopped because", replace_all(findings.stop_reason, "_", " ")) +
+                    html_row("Stopped because", findings.stopped_because) +
                     html_row("Written by", "hyperloom " HYPERLOOM_VERSION) + "</dl>";
   if (!inputs.best_launch.argv.empty())
-    out += "<p>Start " + html_text(findings.launches) + "</p><pre>sh launch.sh 8080</pre>";
+    out += "<p>Start " + html_text(findings.launches) + ":</p><pre>sh launch.sh 8080</pre>";
   out += "<p>Measure everything again:</p><pre>hyperloom run " + html_text(shell_quote(workload)) +
          "</pre>";
   if (state.recipe) {

@@ -186,11 +186,7 @@ std::string render_markdown(const ReportInputs& inputs) {
   conditions.push_back("time: " + format_duration(findings.total_s) + ", of which measuring " +
                        format_duration(state.measuring_s) + ", building " +
                        format_duration(state.building_s));
-  const PhaseEntered* close = close_entry(state);
-  conditions.push_back("stopped because: " +
-                       (close && close->reason == findings.stop_reason
-                            ? because_text(*close)
-                            : replace_all(findings.stop_reason, "_", " ")));
+  conditions.push_back("stopped because: " + findings.stopped_because);
   conditions.push_back("session: " + state.session);
   if (!findings.journal_sha256.empty())
     conditions.push_back("journal SHA-256: " + findings.journal_sha256);
