@@ -32,6 +32,15 @@ Error write_error(const fs::path& file, int error) {
   return internal_error(what, mend);
 }
 
+constexpr uintmax_t kFullBytes = 64 << 20;  // less is left after a tool that wrote much: it filled the disk
+
+// A rename is only durable once the folder is; some file systems refuse to sync folders (EINVAL).
+void sync_folder_of(const fs::path& file) {
+  Descriptor folder(::open(folder_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL)
+    throw write_error(file, errno);
+}
+
 bool write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t count = ::write(fd, content.data(), content.size());
@@ -91,11 +100,22 @@ void write_file(const fs::path& file, std::string_view content) {
     ::unlink(part.c_str());
     throw write_error(file, error);
   }
-  // The rename is only durable once the folder is; some file systems refuse to sync folders
-  // (EINVAL).
-  Descriptor folder(::open(folder_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL)
-    throw write_error(file, errno);
+  sync_folder_of(file);
+}
+
+void move_into_place(const fs::path& from, const fs::path& to) {
+  Descriptor file(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || ::fsync(file.get()) != 0 || ::rename(from.c_str(), to.c_str()) != 0)
+    throw write_error(to, errno);
+  sync_folder_of(to);
+}
+
+bool disk_full(const fs::path& folder, std::string_view output) {
+  for (const int error : {ENOSPC, EDQUOT})
+    if (output.find(std::strerror(error)) != std::string_view::npos) return true;
+  std::error_code unknown;
+  const fs::space_info space = fs::space(folder, unknown);
+  return !unknown && space.available < kFullBytes;
 }
 
 void make_executable(const fs::path& file) {

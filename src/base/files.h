@@ -12,6 +12,10 @@ namespace fs = std::filesystem;
 std::string read_file(const fs::path& file);                          // Error(BadInput) names the file
 // Writes beside the target, fsyncs, renames: a reader sees the old or the new content, never a part.
 void write_file(const fs::path& file, std::string_view content);      // Error(Internal) on ENOSPC and the like
+// The same for a file that others wrote: fsyncs `from` and renames it. Error(Internal).
+void move_into_place(const fs::path& from, const fs::path& to);
+// A tool's output says that the disk is full, or the disk of `folder` is.
+bool disk_full(const fs::path& folder, std::string_view output);
 void make_executable(const fs::path& file);
 void make_folders(const fs::path& folder);                            // like mkdir -p, with a clear Error
 

@@ -145,5 +145,25 @@ TEST(Files, TempDirGoesWithItsOwner) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST(Files, WhatOthersWroteIsMovedWholeOrNotAtAll) {
+  TempDir dir;
+  const fs::path from = dir.path() / "part", to = dir.path() / "whole";
+  write_file(from, "new");
+  write_file(to, "old");
+  move_into_place(from, to);
+  EXPECT_EQ(read_file(to), "new");
+  EXPECT_FALSE(fs::exists(from));
+  EXPECT_THROW(move_into_place(from, to), Error);
+  EXPECT_EQ(read_file(to), "new");
+}
+
+TEST(Files, AFullDiskIsKnownByAToolsWords) {
+  TempDir dir;
+  EXPECT_TRUE(disk_full(dir.path(), "fatal error: error writing to a.o: No space left on device\n"));
+  EXPECT_TRUE(disk_full(dir.path(), "cp: Disk quota exceeded\n"));
+  EXPECT_FALSE(disk_full(dir.path(), "error: expected ';'\n"));
+  EXPECT_FALSE(disk_full(dir.path() / "absent", ""));
+}
+
 }  // namespace
 }  // namespace hyperloom

@@ -126,6 +126,21 @@ std::string run_step(std::vector<std::string> argv, const std::map<std::string, 
   return status->ok() ? "" : first_error(read_file(log));
 }
 
+void make_empty(const fs::path& folder) {
+  std::error_code problem;
+  fs::remove_all(folder, problem);
+  if (!problem) fs::create_directories(folder, problem);
+  if (problem) {
+    throw internal_error("cannot make the build folder " + folder.string() + ": " + problem.message(),
+                         "free space or mend its rights, or set HYPERLOOM_CACHE to another folder");
+  }
+}
+
+bool complete(const Pack& pack, const fs::path& folder) {
+  std::error_code problem;
+  return fs::exists(folder / kComplete, problem) && fs::exists(folder / pack.server_binary, problem);
+}
+
 std::map<std::string, std::string> build_environment(const BuildRecipe& recipe, const fs::path& source) {
   std::map<std::string, std::string> env = recipe.env;
   // Different build folders share objects: paths below the base are hashed as relative ones, the folder is not hashed.
@@ -146,17 +161,20 @@ BuildResult build_engine(const Pack& pack, const BuildRecipe& recipe, const fs::
   result.key = key_of(pack, recipe, arguments, source, machine);
   // Built where it stays: build folders hold absolute paths and run paths, a moved one would load another's libraries.
   result.folder = cache_root() / "builds" / (pack.name + "-" + result.key);
+  if (complete(pack, result.folder)) {   // before the lock, which a cache that may only be read cannot give
+    result.ok = result.from_cache = true;
+    return result;
+  }
   const CacheLock lock(result.folder.string() + ".lock", stop_flag);
   if (!lock.held()) {
     result.error = "stopped while waiting for another process that makes the same build";
     return result;
   }
-  if (fs::exists(result.folder / kComplete) && fs::exists(result.folder / pack.server_binary)) {
+  if (complete(pack, result.folder)) {   // the one that we waited for
     result.ok = result.from_cache = true;
     return result;
   }
-  fs::remove_all(result.folder);
-  make_folders(result.folder);
+  make_empty(result.folder);
   const fs::path log = result.folder / "build.log";
   std::vector<std::string> configure = {"cmake", "-S", source.string(), "-B", result.folder.string()};
   if (!first_line_of({"ninja", "--version"}).empty()) configure.insert(configure.begin() + 1, {"-G", "Ninja"});
@@ -175,18 +193,21 @@ BuildResult build_engine(const Pack& pack, const BuildRecipe& recipe, const fs::
     if (result.error.empty() && !fs::exists(result.folder / pack.server_binary)) {
       result.error = "the build made no " + pack.server_binary;
     }
+    if (result.error.empty()) write_file(result.folder / kComplete, recipe.id + "\n");
   } catch (const Error& error) {
-    result.error = std::string(error.what()) + " (install cmake, and ninja or make)";
+    result.error = error.what();
+    if (error.kind() == ErrorKind::BadInput) result.error += " (install cmake, and ninja or make)";
   }
   result.seconds = clock.mono_s() - start;
   result.ok = result.error.empty();
   result.out_of_time = result.error == kOutOfTime;
-  if (result.ok) {
-    write_file(result.folder / kComplete, recipe.id + "\n");
-  } else {
-    std::error_code ignored;
-    fs::remove_all(result.folder, ignored);
+  if (result.ok) return result;
+  std::error_code ignored;
+  if (disk_full(result.folder, (fs::exists(log, ignored) ? read_file(log) : "") + result.error)) {
+    result.error = "the disk of " + cache_root().string() + " is full (free some, or set HYPERLOOM_CACHE to another): " + result.error;
+    result.out_of_time = true;
   }
+  fs::remove_all(result.folder, ignored);
   return result;
 }
 

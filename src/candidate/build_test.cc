@@ -4,32 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "candidate/cache_lock.h"
+#include "candidate/variable_for_test.h"
 
 namespace hyperloom {
 namespace {
-
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = std::make_unique<std::string>(old);
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() {
-    if (old_) ::setenv(name_, old_->c_str(), 1);
-    else ::unsetenv(name_);
-  }
-
- private:
-  const char* name_;
-  std::unique_ptr<std::string> old_;
-};
 
 fs::path find_program(const std::string& name) {
   for (const std::string& folder : split(std::getenv("PATH"), ':'))
@@ -71,6 +55,60 @@ TEST(Build, WithoutNinjaAndByTheFlagsOfTheEnvironment) {
     const BuildResult rushed = build_engine(pack, recipe, source, {}, 0, nullptr);
     EXPECT_NE(rushed.key, made.key) << name;
     EXPECT_TRUE(!rushed.ok && rushed.out_of_time) << rushed.error;
+  }
+}
+
+// A project whose configuration runs `commands`, and which makes an empty server.
+class SmallBuild : public testing::Test {
+ protected:
+  SmallBuild() {
+    pack_.name = "tiny";
+    pack_.server_binary = "server";
+    pack_.build_targets = {"server"};
+    recipe_.id = "portable";
+  }
+  BuildResult build(const std::string& commands = "") {
+    make_folders(folder_.path() / "source");
+    write_file(folder_.path() / "source" / "CMakeLists.txt",
+               "cmake_minimum_required(VERSION 3.22)\nproject(tiny LANGUAGES NONE)\n" + commands +
+                   "\nadd_custom_target(server COMMAND ${CMAKE_COMMAND} -E touch server)\n");
+    return build_engine(pack_, recipe_, folder_.path() / "source", {}, 120, nullptr);
+  }
+
+  const TempDir folder_;
+  const Variable cache_{"HYPERLOOM_CACHE", (folder_.path() / "cache").string()};
+  Pack pack_;
+  BuildRecipe recipe_;
+};
+
+TEST_F(SmallBuild, ACacheThatGivesNoLockServesWhatItHolds) {
+  if (find_program("cmake").empty()) GTEST_SKIP() << "no cmake";
+  const BuildResult made = build();
+  ASSERT_TRUE(made.ok) << made.error;
+  const fs::path lock = made.folder.string() + ".lock";
+  fs::remove(lock);
+  make_folders(lock);   // stands for a read-only cache, which is writable for root
+  EXPECT_TRUE(build().from_cache);
+}
+
+TEST_F(SmallBuild, AFullDiskIsNoEvidence) {
+  if (find_program("cmake").empty()) GTEST_SKIP() << "no cmake";
+  const BuildResult full = build("message(FATAL_ERROR \"write: No space left on device\")");
+  EXPECT_FALSE(full.ok);
+  EXPECT_TRUE(full.out_of_time);
+  EXPECT_NE(full.error.find("HYPERLOOM_CACHE"), std::string::npos) << full.error;
+  const BuildResult broken = build("message(FATAL_ERROR \"no such feature\")");
+  EXPECT_FALSE(broken.ok);
+  EXPECT_FALSE(broken.out_of_time) << broken.error;
+}
+
+TEST_F(SmallBuild, ACacheThatCannotBeMadeIsNamedWithItsMend) {
+  write_file(folder_.path() / "cache", "a file in the way");
+  try {
+    build();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.mend().find("HYPERLOOM_CACHE"), std::string::npos) << error.what();
   }
 }
 

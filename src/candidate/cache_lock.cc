@@ -16,7 +16,8 @@
 namespace hyperloom {
 
 CacheLock::CacheLock(const std::filesystem::path& file, const volatile bool* stop_flag) {
-  make_folders(file.parent_path());
+  std::error_code ignored;   // open says it better
+  fs::create_directories(file.parent_path(), ignored);
   descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (descriptor_.get() < 0) {
     throw internal_error(file.string() + ": cannot make the lock: " + std::strerror(errno),

@@ -74,7 +74,8 @@ LaunchSpec plan_launch(const Pack& pack, const Workload& workload, const Candida
   for (const auto& [name, value] : workload.engine_env) spec.env[name] = value;
   spec.api = workload.traffic.api == Traffic::Api::Chat ? "chat" : "completions";
 
-  std::vector<std::string> flags = workload.engine_argv;
+  std::vector<std::string> flags;
+  for (const std::string& word : workload.engine_argv) flags.push_back(replace_all(word, "${model}", model.string()));
   for (const Change& change : candidate.changes) {
     if (change.kind == "flag") {
       const Knob& knob = knob_of(pack, change);
@@ -87,6 +88,24 @@ LaunchSpec plan_launch(const Pack& pack, const Workload& workload, const Candida
   }
   spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
   return spec;
+}
+
+void check_own_address(const Pack& pack, const Workload& workload) {
+  const auto holds_port = [](const std::vector<std::string>& words) {
+    return std::any_of(words.begin(), words.end(), [](const std::string& w) { return w.find("${port}") != std::string::npos; });
+  };
+  if (!holds_port(pack.launch_argv) && !holds_port(workload.engine_command)) return;
+  const std::string where = (workload.file.empty() ? "workload" : workload.file.string()) + ": engine.argv: ";
+  const auto port = user_value(Knob{.name = "--port"}, workload.engine_argv);
+  if (port && *port != "${port}") {
+    throw bad_input(where + "--port " + *port + " overrides the port of the launch line",
+                    "remove it: hyperloom picks a free port, and launch.sh takes the port as its argument");
+  }
+  const auto host = user_value(Knob{.name = "--host"}, workload.engine_argv);
+  if (host && *host != "127.0.0.1" && *host != "0.0.0.0" && *host != "::") {
+    throw bad_input(where + "--host " + *host + " leads away from 127.0.0.1, where the server is asked",
+                    "remove it while tuning, and give it when you deploy");
+  }
 }
 
 std::vector<std::string> quality_flags(const Pack& pack, const Workload& workload, const Candidate& candidate) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "candidate/facts.h"
@@ -163,6 +164,34 @@ TEST_F(OurPacks, TheLaunchReplacesTheUsersOwnFlag) {
   EXPECT_EQ(spec.argv, (Values{"/builds/x/bin/llama-server", "-m", "/m.gguf", "--port", "${port}", "--mlock", "-np", "8", "-c", "2048"}));
   EXPECT_EQ(spec.env.at("OMP_WAIT_POLICY"), "ACTIVE");
   EXPECT_EQ(spec.expected, (std::map<std::string, std::string>{{"-np", "8"}, {"weights", "Q8_0"}}));
+}
+
+TEST_F(OurPacks, ThePlaceholdersOfTheUsersFlagsAreFilledIn) {
+  workload_.engine_argv = {"--alias", "${model}:${port}"};
+  EXPECT_EQ(plan_launch(pack_, workload_, {}, "/builds/x", "/m.gguf", facts()).argv.back(), "/m.gguf:${port}");
+}
+
+TEST_F(OurPacks, AnAddressOfTheUsersOwnIsRefusedBeforeAnyBuild) {
+  const auto said = [&](const Values& argv) -> std::string {
+    workload_.engine_argv = argv;
+    try {
+      check_own_address(pack_, workload_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::BadInput);
+      EXPECT_NE(error.mend().find("remove it"), std::string::npos);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(said({"--port", "8080"}).find("engine.argv: --port 8080"), std::string::npos);
+  EXPECT_NE(said({"-np", "8", "--port=8080"}).find("engine.argv: --port 8080"), std::string::npos);
+  EXPECT_NE(said({"--host", "10.0.0.7"}).find("engine.argv: --host 10.0.0.7"), std::string::npos);
+  EXPECT_EQ(said({"--host", "0.0.0.0", "--port", "${port}"}), "");
+  pack_ = load_pack("custom");
+  workload_.engine_command = {"serve"};
+  EXPECT_EQ(said({"--port", "8080"}), "") << "a fixed port that nothing else sets";
+  workload_.engine_command = {"serve", "--port", "${port}"};
+  EXPECT_NE(said({"--port", "8080"}), "");
 }
 
 TEST_F(OurPacks, StockIsTheServerAlone) {

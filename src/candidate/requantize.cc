@@ -34,7 +34,8 @@ RequantizeResult made(const fs::path& file, double seconds) {
   result.ok = true;
   result.model = file;
   result.seconds = seconds;
-  result.bytes = fs::file_size(file);
+  std::error_code unknown;
+  result.bytes = fs::file_size(file, unknown);
   return result;
 }
 
@@ -45,6 +46,24 @@ RequantizeResult failed(const std::string& error, double seconds = 0) {
   return result;
 }
 
+RequantizeResult no_room(const std::string& error, double seconds = 0) {
+  RequantizeResult result = failed(error + "; mend the cache's disk, or set HYPERLOOM_CACHE to another folder", seconds);
+  result.out_of_time = true;
+  return result;
+}
+
+// A crash or a full disk may have left a short file.
+bool whole(const fs::path& file) {
+  std::error_code problem;
+  if (!fs::exists(file, problem)) return false;
+  try {
+    read_gguf(file);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 RequantizeResult requantize(const Pack& pack, const fs::path& build, const fs::path& model, const std::string& model_sha256,
@@ -53,17 +72,19 @@ RequantizeResult requantize(const Pack& pack, const fs::path& build, const fs::p
   if (!plain_word(value)) return failed("precision `" + value + "` is no plain word");
   const fs::path folder = cache_root() / "models" / "requantized";
   const fs::path target = folder / (model_sha256.substr(0, kHashDigits) + "-" + value + ".gguf");
-  if (fs::exists(target)) return made(target, 0);
+  if (whole(target)) return made(target, 0);
   const CacheLock lock(target.string() + ".lock", stop_flag);
   if (!lock.held()) return failed("stopped while waiting for another process that makes the same weights");
-  if (fs::exists(target)) return made(target, 0);
+  if (whole(target)) return made(target, 0);
+  std::error_code unknown;
+  if (fs::remove(target, unknown); unknown)
+    return no_room(target.string() + " is damaged and cannot be removed: " + unknown.message());
   remove_left_over(target);
 
-  std::error_code unknown;
   const uint64_t needed = static_cast<uint64_t>(static_cast<double>(read_gguf(model).parameters) * 2 * kSpareDisk);
   if (const fs::space_info space = fs::space(folder, unknown); !unknown && space.available < needed) {
-    return failed("not enough disk in " + folder.string() + ": " + format_bytes(static_cast<double>(space.available)) +
-                  " free, up to " + format_bytes(static_cast<double>(needed)) + " needed");
+    return no_room("not enough disk in " + folder.string() + ": " + format_bytes(static_cast<double>(space.available)) +
+                   " free, up to " + format_bytes(static_cast<double>(needed)) + " needed");
   }
   const fs::path partial = target.string() + ".partial." + std::to_string(::getpid());
   const Variables variables = {{"tools", build.string()}, {"model", model.string()}, {"out", partial.string()}, {"value", value},
@@ -77,12 +98,19 @@ RequantizeResult requantize(const Pack& pack, const fs::path& build, const fs::p
     if (!run.status.ok()) throw bad_input("making " + value + " weights: " + run.status.text() + ": " + last_words(run.output));
     read_gguf(partial);   // a full disk leaves a short file and exit code 0
   } catch (const Error& error) {
+    const bool full = disk_full(folder, run.output);   // before the room that the part took is free again
     fs::remove(partial, unknown);
+    if (full) return no_room(error.what(), run.seconds);
     RequantizeResult result = failed(error.what(), run.seconds);
     result.out_of_time = run.timed_out;
     return result;
   }
-  fs::rename(partial, target);
+  try {
+    move_into_place(partial, target);
+  } catch (const Error& error) {
+    fs::remove(partial, unknown);
+    return no_room(error.what(), run.seconds);
+  }
   return made(target, run.seconds);
 }
 

@@ -86,6 +86,7 @@ LegOrder EnabledEngine::leg_order(uint64_t trace_seed) const {
   order.time_limit_s = kLegLimit_s;
   return order;
 }
+  order.ran_before = true;
 
 double EnabledEngine::window_s() const {
   for (const LegRecord& leg : state.legs)

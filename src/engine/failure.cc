@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "base/text.h"
+#include "os/environment.h"
 
 namespace hyperloom {
 namespace {
@@ -53,12 +54,10 @@ bool innocent(const FailurePattern& pattern) {
 }
 
 // An access token or a signed address in a log goes nowhere: not to a report, not to a model.
-std::string mask_secrets(std::string line) {
-  static const std::regex kToken("\\b(hf_|sk-|ghp_|glpat-|AKIA)[A-Za-z0-9_-]{8,}");
+std::string mask_secrets(const std::string& line) {
   static const std::regex kField("((?:token|secret|password|api[_-]?key|signature|credential|bearer)[\"']?\\s*[=: ]\\s*[\"']?)"
                                  "([A-Za-z0-9+/_.~%-]{8,})", std::regex::icase);
-  line = std::regex_replace(line, kToken, "$1***");
-  return std::regex_replace(line, kField, "$1***");
+  return std::regex_replace(mask_tokens(line), kField, "$1***");
 }
 
 Failure from_pattern(const FailurePattern& pattern, const std::string& line) {

@@ -1,6 +1,8 @@
 #include "load/dataset.h"
 
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -53,7 +55,8 @@ DatasetPrompt from_json_line(const std::string& line, const std::string& where) 
   if (json.contains("output_tokens")) {
     const Json& tokens = json["output_tokens"];
     if (!tokens.is_number_integer() || tokens.get<int64_t>() < 1 || tokens.get<int64_t>() > 1000000) {
-      throw bad_input(where + ": \"output_tokens\" is " + tokens.dump(),
+      // Only a number is shown: dump() recurses, and a hostile file nests as deep as it likes.
+      throw bad_input(where + ": \"output_tokens\" is " + (tokens.is_number() ? tokens.dump() : "no number"),
                       "give a whole number from 1 to 1000000, or leave it out");
     }
     result.output_tokens = tokens.get<int>();
@@ -94,7 +97,7 @@ std::vector<DatasetPrompt> sample_dataset(const std::string& file, uint64_t seed
     throw bad_input("dataset " + file + " is a folder", "name the file itself");
   }
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw bad_input("dataset " + file + " cannot be read", "check traffic.dataset");
+  if (!in) throw bad_input("dataset " + file + " cannot be read: " + std::strerror(errno), "check the path and who may read it");
   const char first = ends_with(file, ".txt") ? 'x' : first_character(in);
   Reservoir reservoir(seed, count);
   if (first == '[') {

@@ -89,7 +89,7 @@ void set_output_lengths(const Traffic& traffic, uint64_t seed, RequestTrace& tra
       request.max_tokens = draw_length(traffic.output_tokens, random);
     } else if (request.max_tokens <= 0) {
       throw bad_input("traffic.output_tokens has no mean, and the dataset gives no answer lengths",
-                      "state output_tokens: {mean: 128}");
+                      "state output_tokens: {mean: 128} (--output-tokens 128)");
     }
   }
 }

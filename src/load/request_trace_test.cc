@@ -173,6 +173,9 @@ TEST_F(Dataset, JsonLines) {
   const std::string cut = file("c.jsonl", "{\"prompt\": \"one\"}\n{\"prompt\": \"tw");
   EXPECT_THAT(error(cut), HasSubstr(cut + ":2 (byte 18)"));
   EXPECT_THAT(error(file("d.jsonl", "{\"prompt\":\"x\",\"output_tokens\":-1}")), HasSubstr("-1"));
+  const std::string deep(200000, '[');
+  const std::string nested = file("e.jsonl", "{\"prompt\":\"x\",\"output_tokens\":" + deep + std::string(deep.size(), ']') + "}");
+  EXPECT_EQ(error(nested), nested + ":1 (byte 0): \"output_tokens\" is no number");
 }
 
 const char* const kShareGpt =
@@ -209,7 +212,7 @@ TEST_F(Dataset, AMalformedShareGptFileIsRefusedWithItsOffset) {
 }
 
 TEST_F(Dataset, ProblemsOfTheFileAreSaid) {
-  EXPECT_THAT(error((folder_.path() / "absent").string()), HasSubstr("cannot be read"));
+  EXPECT_THAT(error((folder_.path() / "absent").string()), HasSubstr("cannot be read: No such file"));
   EXPECT_THAT(error(folder_.path().string()), HasSubstr("is a folder"));
   EXPECT_THAT(error(file("empty", "\n\n")), HasSubstr("holds no prompt"));
   EXPECT_THAT(error(file("e.json", "[]")), HasSubstr("holds no prompt"));

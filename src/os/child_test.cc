@@ -117,6 +117,8 @@ TEST(Child, EachExecFailureNamesTheProgramAndTheMend) {
   expect_refused(spec, "no-such-program-here: not found on PATH", "install");
   spec.argv = {file("plain", "x")};
   expect_refused(spec, spec.argv[0], "chmod +x");
+  spec.argv = {folder.path().string()};
+  expect_refused(spec, spec.argv[0], "is a folder: name the program in it");
   spec.argv = {file("garbage", "\x01\x02")};
   make_executable(spec.argv[0]);
   expect_refused(spec, spec.argv[0], "no program for this machine");

@@ -127,13 +127,14 @@ Error explain(const ExecFailure& failure, const ChildSpec& spec) {
     case ExecStage::Program:
       break;
   }
-  const bool exists =
-      ::access(
-          (spec.cwd.empty() || name.front() == '/' ? name : (spec.cwd / name).string()).c_str(),
-          F_OK) == 0;
+  const std::string place =
+      spec.cwd.empty() || name.front() == '/' ? name : (spec.cwd / name).string();
+  struct stat info{};
+  const bool exists = ::stat(place.c_str(), &info) == 0;
   std::string mend = "check the path";
   if (failure.error == EACCES)
     mend = "make it executable (chmod +x), on a file system mounted without noexec";
+  if (exists && S_ISDIR(info.st_mode)) mend = "it is a folder: name the program in it";
   if (failure.error == ENOEXEC)
     mend = "it is no program for this machine, or a script without a #! line";
   if (failure.error == ENOENT && exists)

@@ -46,6 +46,24 @@ void read_model(Workload& workload, const YamlFields& top, bool must_exist) {
                       "correct the path (relative ones start at this file's folder)");
 }
 
+// A `{port}` that nothing will fill in. `{{port}}` is a template of the engine's own.
+std::string bare_name(const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    for (const char* name : {"{port}", "{model}"})
+      for (size_t at = word.find(name); at != std::string::npos; at = word.find(name, at + 1))
+        if (at == 0 || (word[at - 1] != '$' && word[at - 1] != '{')) return name;
+  return "";
+}
+
+// Both lists go into the journal, the report and the launch script.
+void check_words(const YamlFields& engine, const char* key, const std::vector<std::string>& words) {
+  if (const std::string secret = secret_in(words); !secret.empty())
+    throw engine.error(key, "`" + secret + "` looks like a secret, and reports show this list",
+                       "serve without a key on loopback while tuning, and give it when you deploy");
+  if (const std::string name = bare_name(words); !name.empty())
+    throw engine.error(key, "`" + name + "` is not filled in", "write $" + name);
+}
+
 void read_engine(Workload& workload, const YamlFields& top) {
   const YamlFields engine =
       top.map("engine", {"pack", "version", "python", "command", "argv", "env"});
@@ -73,10 +91,12 @@ void read_engine(Workload& workload, const YamlFields& top) {
     }
     if (workload.engine_command.empty() || trim(workload.engine_command[0]).empty())
       throw engine.error("command", "is empty", "name the server's program, or remove the line");
+    check_words(engine, "command", workload.engine_command);
     std::string& program = workload.engine_command[0];
     if (program.find('/') != std::string::npos) program = beside(workload.file, program).string();
   }
   workload.engine_argv = engine.list("argv");
+  check_words(engine, "argv", workload.engine_argv);
   workload.engine_env = engine.texts("env");
   for (const auto& [name, value] : workload.engine_env) {
     const bool legal = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&

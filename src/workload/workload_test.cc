@@ -195,11 +195,29 @@ TEST(BadWorkload, Engine) {
        {"", "engine: {env: {A-B: 1}}\n", "5: engine.env", "not a variable's name"},
        {"", "engine: {env: {HF_TOKEN: hf_x}}\n", "5: engine.env", "from a file of yours"},
        {"", "engine: {env: {A: 1, A: 2}}\n", "5: engine.env.A", "twice"},
+       {"", "engine: {argv: [-np, 8, --api-key, abc]}\n", "5: engine.argv", "`--api-key` looks like a secret"},
+       {"", "engine: {argv: [--hf-token=abc]}\n", "5: engine.argv", "`--hf-token` looks like a secret"},
+       {"", "engine: {argv: [--password, abc]}\n", "5: engine.argv", "serve without a key on loopback"},
+       {"", "engine: {argv: [--env=HF_TOKEN=abc]}\n", "5: engine.argv", "`HF_TOKEN` looks like"},
+       {"", "engine: {argv: [--login, hf_abcdefghijklmnopqrstuv]}\n", "5: engine.argv", "`hf_***` looks"},
+       {"", "engine: {command: [env, API_KEY=abc, serve]}\n", "5: engine.command", "`API_KEY` looks"},
+       {"", "engine: {argv: [--port, '{port}']}\n", "5: engine.argv", "write ${port}"},
+       {"", "engine: {command: [serve, '-m={model}']}\n", "5: engine.command", "write ${model}"},
        {"", "engine: {pack: ../x}\n", "5: engine.pack", "not a pack's name"},
        {"", "engine: {command: numactl serve}\n", "5: engine.command", "[numactl, serve]"},
        {"", "engine: {command: []}\n", "5: engine.command", "is empty"},
        {"", "engine: {command: x, version: b1}\n", "5: engine.version", "remove one"},
        {"", "engine: {python: venv}\n", "5: engine.python", "command"}});
+}
+
+TEST(Workload, ArgumentsThatOnlyLookLikeSecretsPass) {
+  const std::vector<std::string> innocent = {
+      "--api-key-file", "/etc/key",  "--max-num-batched-tokens",     "8192", "--pad-token", "0",
+      "--use-token",    "--no-mmap", "--tokenizer=hf_models_of_mine/x", "max_tokens=512",
+      "--chat-template", "{{port}} ${port}", "--override-kv", "a.b_token=bool:false"};
+  std::string list;
+  for (const std::string& word : innocent) list += (list.empty() ? "'" : ", '") + word + "'";
+  EXPECT_EQ(parsed(std::string(kSmall) + "engine: {argv: [" + list + "]}\n").engine_argv, innocent);
 }
 
 TEST(BadWorkload, Traffic) {
