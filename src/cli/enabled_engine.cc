@@ -84,6 +84,7 @@ LegOrder EnabledEngine::leg_order(uint64_t trace_seed) const {
   order.measured_requests = state.enabled->leg_requests;
   order.warmup_requests = state.enabled->warmup_requests;
   order.time_limit_s = kLegLimit_s;
+  order.ran_before = true;
   return order;
 }
 

@@ -24,6 +24,9 @@ struct LegOrder {
   double time_limit_s = 120;             // of the load, all in
   bool drain = false;                    // let every request end, though only output tokens are asked for
   NeighbourLimits limits;
+  // This engine has answered here before. Then a taken port is no evidence even where the user's command fixes it; before,
+  // it is a failure that says how to mend it: repeating would not.
+  bool ran_before = false;
 };
 
 struct LegResult {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "../../tests/fakes/canned_server.h"
 #include "base/text.h"
 
 namespace hyperloom {
@@ -126,6 +127,16 @@ TEST_F(Leg, FailedRequestsAreTheCandidatesFault) {
   const Failure failed = failure();
   EXPECT_EQ(failed.failure_class, "failed_requests");
   EXPECT_THAT(failed.line, HasSubstr("worker lost"));
+}
+
+TEST_F(Leg, AFixedPortThatIsTakenIsNoEvidenceOnceTheEngineHasAnswered) {
+  const CannedServer neighbour([](int, const std::string&) {});
+  const std::string port = neighbour.url("").substr(neighbour.url("").rfind(':') + 1);
+  launch({});
+  for (std::string& word : order_.launch.argv) word = replace_all(word, "${port}", port);
+  EXPECT_EQ(failure().failure_class, "port_in_use") << "who starts needs the mend, not repetitions";
+  order_.ran_before = true;
+  EXPECT_THAT(result().void_reasons, testing::ElementsAre(HasSubstr("another process took our port")));
 }
 
 TEST_F(Leg, DeafServerIsKilledAndTheLegStands) {
