@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/expand.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "measure/quality.h"
 #include "os/child.h"
@@ -14,7 +15,6 @@
 namespace hyperloom {
 namespace {
 
-constexpr uintmax_t kLeastFreeBytes = 64u << 20;   // less left after writing the base = the disk filled up
 constexpr size_t kLastLines = 4;
 
 // ${flags} as a whole element becomes the list; elsewhere it is refused as an unknown name.
@@ -80,6 +80,7 @@ std::string read_fields(const ToolCommand& command, const std::string& output, K
 
 struct ToolRun {
   std::string error, output;
+  bool no_evidence = false;   // the error says nothing of the candidate
   double seconds = 0;
 };
 
@@ -94,6 +95,7 @@ ToolRun run_tool(const ToolCommand& command, const KlOrder& order, const std::fi
     ended = run_child(spec, order.limit_s, stop_flag);
   } catch (const Error& error) {
     run.error = error.what();
+    run.no_evidence = true;
     return run;
   }
   run.output = std::move(ended.output);
@@ -105,6 +107,8 @@ ToolRun run_tool(const ToolCommand& command, const KlOrder& order, const std::fi
     run.error = fmt::format("{} took longer than {:.0f} s on {} tokens", tool, order.limit_s, order.tokens);
   else if (!ended.status.ok())
     run.error = fmt::format("{} ended with {}: {}", tool, ended.status.text(), last_lines(run.output));
+  if (!run.error.empty())
+    run.no_evidence = ended.timed_out || (stop_flag && *stop_flag) || disk_full(base.parent_path(), run.output);
   return run;
 }
 
@@ -115,10 +119,16 @@ KlResult failed(const std::string& error, double seconds = 0) {
   return result;
 }
 
+KlResult no_evidence(const std::string& error, double seconds = 0) {
+  KlResult result = failed(error, seconds);
+  result.no_evidence = true;
+  return result;
+}
+
 }  // namespace
 
 KlResult make_kl_base(const Pack& pack, const KlOrder& order, const volatile bool* stop_flag) {
-  if (!pack.kl_base) return failed("the pack " + pack.name + " has no quality tool (kl_base)");
+  if (!pack.kl_base) return no_evidence("the pack " + pack.name + " has no quality tool (kl_base)");
   // Under another name until it is whole: half a base from a killed run must not be taken for one.
   const std::filesystem::path part = order.base.string() + ".part";
   std::error_code ignored;
@@ -129,16 +139,15 @@ KlResult make_kl_base(const Pack& pack, const KlOrder& order, const volatile boo
   const uintmax_t size = std::filesystem::file_size(part, bad);
   if (error.empty() && (bad || size == 0))
     error = "the tool ended well but wrote no logits to " + part.string();
-  const auto space = std::filesystem::space(order.base.parent_path(), ignored);
-  if (error.empty() && space.available < kLeastFreeBytes)
-    error = fmt::format("the disk of {} is full: {} MiB left", order.base.parent_path().string(), space.available >> 20);
+  if (error.empty() && disk_full(order.base.parent_path(), ""))   // the tool may not have noticed
+    error = "the disk of " + order.base.parent_path().string() + " is full";
   if (error.empty()) {
     std::filesystem::rename(part, order.base, bad);
     if (bad) error = "cannot rename " + part.string() + ": " + bad.message();
   }
   if (!error.empty()) {
     std::filesystem::remove(part, ignored);
-    return failed(error, run.seconds);
+    return no_evidence(error, run.seconds);
   }
   KlResult result;
   result.ok = true;
@@ -151,9 +160,9 @@ KlResult make_kl_base(const Pack& pack, const KlOrder& order, const volatile boo
 
 KlResult compare_kl(const Pack& pack, const KlOrder& order, const volatile bool* stop_flag) {
   if (!pack.kl_compare) return failed("the pack " + pack.name + " has no quality tool (kl_compare)");
-  if (!std::filesystem::exists(order.base)) return failed("stock's logits are missing: " + order.base.string());
+  if (!std::filesystem::exists(order.base)) return no_evidence("stock's logits are missing: " + order.base.string());
   const ToolRun run = run_tool(*pack.kl_compare, order, order.base, stop_flag);
-  if (!run.error.empty()) return failed(run.error, run.seconds);
+  if (!run.error.empty()) return run.no_evidence ? no_evidence(run.error, run.seconds) : failed(run.error, run.seconds);
   KlResult result;
   result.error = read_fields(*pack.kl_compare, run.output, result);
   if (!result.error.empty()) return failed(result.error, run.seconds);

@@ -87,8 +87,20 @@ TEST_F(Kl, AFailingToolIsAValueWithItsLastWords) {
   set_compare("echo loading; echo 'unknown argument: -fa'; exit 1");
   const KlResult kl = compare();
   EXPECT_FALSE(kl.ok);
+  EXPECT_FALSE(kl.no_evidence) << "it ran on the candidate's own settings";
   EXPECT_THAT(kl.error, HasSubstr("exit code 1"));
   EXPECT_THAT(kl.error, HasSubstr("unknown argument: -fa"));
+}
+
+TEST_F(Kl, WhatSaysNothingOfTheCandidateIsNoEvidence) {
+  set_compare("echo 'write: No space left on device'; exit 1");
+  EXPECT_TRUE(compare().no_evidence);
+  pack_.kl_compare->argv = {"${tools}/absent"};
+  EXPECT_TRUE(compare().no_evidence);
+  set_base("exit 1");
+  EXPECT_TRUE(make_kl_base(pack_, order_).no_evidence);
+  set_compare("true");
+  EXPECT_FALSE(compare().no_evidence) << "a tool that ends well without figures is broken, not short of anything";
 }
 
 TEST_F(Kl, AMissingOrBrokenNumberIsNoPass) {
@@ -108,7 +120,9 @@ TEST_F(Kl, EveryJudgedFigureMustBeRead) {
 TEST_F(Kl, AToolThatHangsIsKilledAtTheLimit) {
   order_.limit_s = 0.3;
   set_compare("exec sleep 600");
-  EXPECT_THAT(compare().error, HasSubstr("took longer"));
+  const KlResult kl = compare();
+  EXPECT_THAT(kl.error, HasSubstr("took longer"));
+  EXPECT_TRUE(kl.no_evidence);
 }
 
 TEST_F(Kl, StopsOnRequest) {

@@ -13,6 +13,7 @@ namespace hyperloom {
 
 struct KlResult {
   bool ok = false;
+  bool no_evidence = false;              // not ok, for a reason that says nothing of the candidate: disk, time, no base, no start
   std::string error;
   double mean_kl = 0, mean_kl_se = 0, ppl_ratio = 0, ppl_ratio_se = 0, top1 = 0, top1_se = 0;   // ratio candidate / stock; top1 in [0,1]
   int tokens = 0;

@@ -30,6 +30,7 @@ void to_json(Json& json, const QualityReport& r) {
                   {"tokens", r.kl.tokens},       {"seconds", r.kl.seconds}};
   } else if (!r.kl.error.empty()) {
     json["kl"] = {{"error", r.kl.error}, {"seconds", r.kl.seconds}};
+    if (r.kl.no_evidence) json["kl"]["no_evidence"] = true;
   }
 }
 
@@ -45,6 +46,7 @@ void from_json(const Json& json, QualityReport& r) {
   const Json& kl = json.at("kl");
   r.kl.error = kl.value("error", "");
   r.kl.ok = r.kl.error.empty();
+  r.kl.no_evidence = kl.value("no_evidence", false);
   r.kl.seconds = kl.at("seconds").get<double>();
   if (!r.kl.ok) return;
   r.kl.mean_kl = kl.at("mean_kl").get<double>();

@@ -188,6 +188,9 @@ TEST(QualityReport, SurvivesJson) {
   none.kl.error = "died";
   EXPECT_EQ(Json(none).get<QualityReport>().kl.error, "died");
   EXPECT_FALSE(Json(none).get<QualityReport>().kl.ok);
+  EXPECT_FALSE(Json(none).at("kl").contains("no_evidence"));
+  none.kl.no_evidence = true;
+  EXPECT_TRUE(Json(none).get<QualityReport>().kl.no_evidence);
 }
 
 }  // namespace
