@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "recipe/recipe_db.h"
@@ -11,16 +12,25 @@
 namespace hyperloom {
 namespace {
 
-std::unique_ptr<RecipeDb> open_db() {
-  auto db = RecipeDb::open(data_root() / "recipes.db");
-  if (!db->notice().empty()) std::fprintf(stderr, "note: %s\n", db->notice().c_str());
-  return db;
-}
+// Tells its notice when it goes: what is wrong with a row shows only when the row is read.
+class OpenDb {
+ public:
+  OpenDb() : db_(RecipeDb::open(data_root() / "recipes.db")) {}
+  OpenDb(const OpenDb&) = delete;
+  ~OpenDb() {
+    if (!db_->notice().empty()) std::fprintf(stderr, "note: %s\n", printable(db_->notice()).c_str());
+  }
+  RecipeDb* operator->() { return db_.get(); }
+
+ private:
+  std::unique_ptr<RecipeDb> db_;
+};
 
 }  // namespace
 
 int recipes_list_command() {
-  auto recipes = open_db()->list();
+  OpenDb db;
+  auto recipes = db->list();
   if (recipes.empty()) std::printf("no recipes yet: a session that proves a gain leaves one\n");
   for (const Recipe& r : recipes)
     std::printf("%s  %.2fx [%.2f, %.2f]  %-32s %-12s %s, %zu items\n", r.key.id().substr(0, 12).c_str(), r.speedup, r.low, r.high,
@@ -29,7 +39,8 @@ int recipes_list_command() {
 }
 
 int recipes_show_command(const std::string& key) {
-  for (const Recipe& r : open_db()->list()) {
+  OpenDb db;
+  for (const Recipe& r : db->list()) {
     if (!starts_with(r.key.id(), key)) continue;
     std::printf("key      %s\n%s\n", r.key.id().c_str(), r.key.to_json_value().dump(2).c_str());
     std::printf("session  %s: %.3fx [%.3f, %.3f]\n", r.session.c_str(), r.speedup, r.low, r.high);
@@ -43,13 +54,13 @@ int recipes_show_command(const std::string& key) {
 
 int recipes_forget_command(const std::string& key) {
   if (key.size() < 4) throw bad_input("key `" + key + "` is too short to forget something by", "give at least 4 digits");
-  if (!open_db()->forget(key)) throw bad_input("no recipe with key " + key, "`hyperloom recipes list` shows the keys");
+  if (!OpenDb()->forget(key)) throw bad_input("no recipe with key " + key, "`hyperloom recipes list` shows the keys");
   std::printf("forgotten\n");
   return 0;
 }
 
 int recipes_export_command() {
-  std::printf("%s\n", open_db()->export_all().dump(2).c_str());
+  std::printf("%s\n", OpenDb()->export_all().dump(2).c_str());
   return 0;
 }
 

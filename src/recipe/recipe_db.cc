@@ -151,7 +151,8 @@ std::unique_ptr<RecipeDb> RecipeDb::open(const std::filesystem::path& file) {
 
 const std::string& RecipeDb::notice() const { return impl_->file.notice; }
 
-void RecipeDb::write(const Recipe& recipe) {
+int RecipeDb::write(const Recipe& recipe) {
+  int stored = 0;
   impl_->guarded("not written", [&] {
     const std::string key_id = recipe.key.id();
     Recipe champion = recipe;
@@ -162,6 +163,7 @@ void RecipeDb::write(const Recipe& recipe) {
     WriteTransaction transaction(impl_->db());
     const std::vector<Recipe> before = impl_->recipes("WHERE key_id = ?", {key_id});
     if (before.empty() || champion.speedup > before[0].speedup) impl_->put_recipe(champion, key_id);
+    int items = 0;
     for (const RecipeItem& item : recipe.items) {
       if (const std::string why = unproven(item); !why.empty()) {
         impl_->note("item " + item.change.knob + " " + item.change.value + " is not kept: " + why);
@@ -173,9 +175,12 @@ void RecipeDb::write(const Recipe& recipe) {
       put.bind(2, content);
       put.bind(3, item_hash(key_id, content));
       put.exec();
+      ++items;
     }
     transaction.commit();
+    if (!impl_->file.in_memory) stored = items;
   });
+  return stored;
 }
 
 double RecipeDb::confidence(const std::string& relaxed) const {

@@ -44,11 +44,12 @@ class RecipeDb {
   // Opens or creates; `notice()` says when a corrupt or newer file was set aside (renamed) or the folder is read-only (then memory only).
   static std::unique_ptr<RecipeDb> open(const std::filesystem::path& file);
   ~RecipeDb();
-  const std::string& notice() const;
+  const std::string& notice() const;   // grows as reading and writing meet more
 
   // Champion monotone: a slower one for the same key adds items only. A gain without proof (its interval holds 1; an
   // item `faster` without 3 pairs, legs and a positive mean) is left out with a notice. Never throws: see notice().
-  void write(const Recipe& recipe);
+  // How many of its items the file now holds: 0 when it could not be written, or only memory serves.
+  int write(const Recipe& recipe);
   std::vector<RecipeMatch> match(const RecipeKey& key, double min_confidence = 0.7) const;   // best first
   // Whether a replay under this relaxation ("" = exact) still was an improvement: moves that relaxation's confidence.
   void record_replay(const std::string& relaxed, bool held);

@@ -43,7 +43,7 @@ class RecipeDbTest : public testing::Test {
 };
 
 TEST_F(RecipeDbTest, WhatWasWrittenIsReadByTheNextProcess) {
-  open()->write(recipe());
+  EXPECT_EQ(open()->write(recipe()), 1);
   const auto db = open();
   EXPECT_EQ(db->notice(), "");
   const auto matches = db->match(key());
@@ -82,7 +82,7 @@ TEST_F(RecipeDbTest, UnprovenGainsStayOut) {
   no_legs.legs.clear();
   nan.mean_log = std::nan("");
   bad.items = {two_pairs, no_legs, negative, nan, item("-e", "not_useful", -0.2)};
-  db->write(bad);
+  EXPECT_EQ(db->write(bad), 1);
   ASSERT_EQ(db->list().size(), 1u);
   EXPECT_EQ(db->list()[0].speedup, 0);
   ASSERT_EQ(db->list()[0].items.size(), 1u);
@@ -212,8 +212,16 @@ TEST_F(RecipeDbTest, WhereNothingCanBeWrittenMemoryServes) {
   write_file(folder_.path() / "data", "a file where the folder should be");
   const auto db = open();
   EXPECT_THAT(db->notice(), HasSubstr("memory only"));
-  db->write(recipe());
+  EXPECT_EQ(db->write(recipe()), 0) << "nothing outlives this process";
   EXPECT_EQ(db->match(key()).size(), 1u);
+}
+
+TEST_F(RecipeDbTest, AWriteThatFailsStoredNothing) {
+  const auto db = open();
+  db->write(recipe());
+  sql("DROP TABLE items");
+  EXPECT_EQ(db->write(recipe(1.9)), 0);
+  EXPECT_THAT(db->notice(), HasSubstr("not written"));
 }
 
 TEST_F(RecipeDbTest, AReadOnlyFileStillTeaches) {

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,22 @@ class Nothing(Commands):
 
     def test_no_recipes(self):
         self.run_it("recipes", "list")
+
+    def test_what_only_reading_the_recipes_shows_is_told(self):
+        (self.folder / "data").mkdir()
+        columns = ("model hardware framework model_type architecture framework_version build_hash precision workload_class model_name "
+                   "session").split()
+        with sqlite3.connect(self.folder / "data" / "recipes.db") as db:
+            db.execute(f"CREATE TABLE recipes (key_id TEXT PRIMARY KEY, {', '.join(c + ' TEXT' for c in columns)}, speedup REAL, low REAL, "
+                       "high REAL, sha256 TEXT)")
+            db.execute("CREATE TABLE items (id INTEGER PRIMARY KEY, key_id TEXT, content TEXT, sha256 TEXT)")
+            db.execute(f"INSERT INTO recipes VALUES ('abcdabcdabcd', {', '.join('?' * len(columns))}, 9, 8, 10, 'x')", columns)
+            db.execute(f"PRAGMA application_id = {0x484c5231}")
+            db.execute("PRAGMA user_version = 1")
+        db.close()
+        out, err = self.run_it("recipes", "list")
+        self.assertIn("no recipes yet", out)
+        self.assertIn("note: recipe abcdabcdabcd was edited by another hand", err)
 
     def test_doctor_looks(self):
         process = self.start("doctor")
