@@ -41,8 +41,8 @@ class Commands(unittest.TestCase):
         self.environment = dict(os.environ, HYPERLOOM_CACHE=str(self.folder / "cache"), HYPERLOOM_DATA=str(self.folder / "data"),
                                 HYPERLOOM_ENGINES=str(SOURCE / "engines"), CI="1")
 
-    def start(self, *arguments):
-        return subprocess.Popen([BINARY, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
+    def start(self, *arguments, through=()):
+        return subprocess.Popen([*through, BINARY, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run_it(self, *arguments, code=0):
@@ -265,14 +265,26 @@ class Measuring(Commands):
             self.run_it("bench", "--url", fake.url, "--clients", 1, "--requests", 3, "--output-tokens", 2, "--dataset", self.write("p.txt", "one\ntwo\nthree\n"))
 
     def test_bench_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGHUP):
+            with Fake("--tokens-per-second", "50") as fake:
+                process = self.start("bench", "--url", fake.url, *BRIEF, "--requests", 5000)
+                self.assertIn(fake.url, process.stderr.readline())     # "asking ..." or what runs: both come before the load
+                time.sleep(1.5)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 4, err)
+            self.assertIn("stopped", err)
+
+    def test_nohup_holds(self):
         with Fake("--tokens-per-second", "50") as fake:
-            process = self.start("bench", "--url", fake.url, *BRIEF, "--requests", 5000)
-            self.assertIn(fake.url, process.stderr.readline())     # "asking ..." or what runs: both come before the load
-            time.sleep(1.5)
+            process = self.start("bench", "--url", fake.url, *BRIEF, "--requests", 5000, through=["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"])
+            self.assertIn(fake.url, process.stderr.readline())
+            process.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            self.assertIsNone(process.poll())
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 4, err)
-        self.assertIn("stopped", err)
+            process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 4)
 
     def test_a_server_that_dies_half_way(self):
         with Fake("--die-after", "8") as fake:
