@@ -196,7 +196,7 @@ class BadBench(Commands):
 
     def test_datasets(self):
         url = ("bench", "--url", "http://127.0.0.1:9", "--dataset")
-        self.refused(*url, "nowhere.txt", names=["nowhere.txt"])
+        self.refused(*url, "nowhere.txt", names=["--dataset", "nowhere.txt", "No such file"])
         self.refused(*url, self.write("empty.txt", "\n\n"), names=["empty.txt"])
         self.refused(*url, self.write("broken.jsonl", '{"prompt": "a"}\n{"prompt": \n'), names=["broken.jsonl"])
         self.refused(*url, self.write("cut.json", '[{"conversations": [{"from": "human", "va'), names=["cut.json"])
