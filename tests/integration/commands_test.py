@@ -145,13 +145,22 @@ class BadWorkloads(Commands):
 
     def test_zero_budget(self):
         self.refused("run", self.workload(budget="{time_s: 0}"), names=["workload.yaml:", "time_s"])
-        self.refused("demo", "--minutes", "0", names=["--minutes"])
+        for minutes in ("0", "-1", "inf", "nan"):
+            self.refused("demo", f"--minutes={minutes}", names=[f"--minutes {minutes} is no budget"])
 
     def test_zero_clients(self):
         self.refused("run", self.workload(traffic="{kind: closed, clients: 0, prompt_tokens: {mean: 8}, output_tokens: {mean: 4}}"), names=["clients"])
 
     def test_unknown_pack(self):
-        self.refused("bench", "--workload", self.workload(engine="{pack: custon}"), names=["custon", "did you mean `custom`"])
+        workload = self.workload(engine="{pack: custon}")
+        self.refused("bench", "--workload", workload, names=["custon", "did you mean `custom`"])
+        self.refused("run", workload, "--session", "s", names=["custon", "did you mean `custom`"])
+        self.assertFalse((self.folder / "s").exists(), "no empty session")
+
+    def test_a_session_folder_with_a_slash_has_a_name(self):
+        self.run_it("run", self.workload(), "--session", "out/", code=2)     # that model is none
+        out, _ = self.run_it("status", "out/", "--json")
+        self.assertEqual(json.loads(out)["session"], "out")
 
     def test_broken_yaml(self):
         self.refused("run", self.write("broken.yaml", "schema: 1\nmodel: {path: [\n"), names=["broken.yaml"])
