@@ -65,7 +65,7 @@ int run_session(const fs::path& given, const Workload* fresh) {
 }
 
 int run_command(const fs::path& file, const fs::path& session_dir) {
-  Workload workload = load_workload(file);
+  Workload workload = checked_workload(file);
   return run_session(session_dir.empty() ? new_session_dir() : session_dir, &workload);
 }
 

@@ -157,6 +157,16 @@ class BadWorkloads(Commands):
         self.refused("run", workload, "--session", "s", names=["custon", "did you mean `custom`"])
         self.assertFalse((self.folder / "s").exists(), "no empty session")
 
+    def test_what_a_build_would_find_too_late(self):
+        """Within seconds, by every command that takes a workload, and before there is a session or a cache."""
+        self.write("cut.jsonl", '{"prompt": "a"}\n{"prompt": "b')
+        dataset = "{kind: closed, clients: 2, dataset: cut.jsonl, output_tokens: {mean: 4}}"
+        for changes, says in (({"traffic": dataset}, "cut.jsonl:2 (byte 16): this line is no JSON"),
+                              ({"engine": "{argv: [--port, 8080]}"}, "workload.yaml: engine.argv: --port 8080")):
+            for command in (["run"], ["bench", "--workload"], ["doctor", "--noise", "--workload"]):
+                self.refused(*command, self.workload(**changes), names=[says])
+        self.assertFalse((self.folder / "data").exists() or (self.folder / "cache").exists())
+
     def test_a_session_folder_with_a_slash_has_a_name(self):
         self.run_it("run", self.workload(), "--session", "out/", code=2)     # that model is none
         out, _ = self.run_it("status", "out/", "--json")
