@@ -36,6 +36,14 @@ LoadSpec load_spec(const BenchOptions& options) {
   return spec;
 }
 
+void check_dataset(const Traffic& traffic, uint64_t seed, int count) {
+  try {
+    make_trace(traffic, seed, count, 0);
+  } catch (const Error& error) {
+    throw Error(error.kind(), "--dataset: " + std::string(error.what()), error.mend());
+  }
+}
+
 std::string what_runs(const LoadSpec& spec, int requests) {
   const Traffic& t = spec.traffic;
   const std::string load = t.kind == Traffic::Kind::Closed ? fmt::format("{} clients", t.clients) : fmt::format("{} requests/s", t.rate_rps);
@@ -70,7 +78,7 @@ int bench_url(const BenchOptions& options) {
   check_writable(options.save_result, "--save-result");
   check_writable(options.save_requests, "--save-requests");
   const int count = spec.warmup_requests + options.requests;
-  if (!spec.traffic.dataset.empty()) make_trace(spec.traffic, options.seed, count, 0);   // refused before anything is sent
+  if (!spec.traffic.dataset.empty()) check_dataset(spec.traffic, options.seed, count);   // refused before anything is sent
 
   LoadLine line("asking " + spec.url + " for one answer");
   const ServerCheck check = check_server(spec, "--url", &stop_flags().any);

@@ -58,7 +58,7 @@ int bench_leg(const BenchOptions& options) {
   if (!options.save_result.empty())
     throw bad_input("--save-result writes the load client's form, which needs --url", "use --json or --save-requests with --workload");
   check_writable(options.save_requests, "--save-requests");
-  const Workload workload = load_workload(options.workload);
+  const Workload workload = checked_workload(options.workload);
   const TempDir folder("hyperloom-bench");
   LoadLine line;
   const EnabledEngine engine = enable_engine(workload, folder.path(), line);

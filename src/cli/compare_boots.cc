@@ -82,7 +82,8 @@ class Boots {
     LegOutcome outcome = [&] {
       try {
         return run_leg(pack_, order, folder_.path() / (is_a ? "a.log" : "b.log"), hooks);
-      } catch (const Error& error) {       // no such program
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::BadInput) throw;   // a full disk, no process to be had: nobody's fault
         if (is_a) throw bad_input("A does not run: " + std::string(error.what()), error.mend());
         throw BDoesNotRun{error.what()};
       }

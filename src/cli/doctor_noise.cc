@@ -88,7 +88,7 @@ class AaRun {
 int doctor_noise(const DoctorOptions& options) {
   if (options.pairs < kLeastPairs || options.pairs > kMostPairs)
     throw bad_input(fmt::format("--pairs {} is outside {} to {}", options.pairs, kLeastPairs, kMostPairs), "8 is a good start");
-  const Workload workload = options.workload.empty() ? demo_workload({}, kDemoTime_s) : load_workload(options.workload);
+  const Workload workload = options.workload.empty() ? demo_workload({}, kDemoTime_s) : checked_workload(options.workload);
   const TempDir folder("hyperloom-doctor");
   LoadLine line;
   const EnabledEngine engine = enable_engine(workload, folder.path(), line);

@@ -6,8 +6,10 @@
 #include "agent/roles.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "candidate/launch_plan.h"
 #include "candidate/source.h"
 #include "cli/commands.h"
+#include "load/dataset.h"
 #include "session/rules.h"
 
 namespace hyperloom {
@@ -84,6 +86,7 @@ LegOrder EnabledEngine::leg_order(uint64_t trace_seed) const {
   order.measured_requests = state.enabled->leg_requests;
   order.warmup_requests = state.enabled->warmup_requests;
   order.time_limit_s = kLegLimit_s;
+  order.ran_before = true;
   return order;
 }
   order.ran_before = true;
@@ -93,6 +96,13 @@ double EnabledEngine::window_s() const {
     if (leg.good() && leg.plan.build == state.enabled->build && leg.done->result->load.requests_s > 0)
       return state.enabled->leg_requests / leg.done->result->load.requests_s;
   return 0;
+}
+
+Workload checked_workload(const fs::path& file) {
+  Workload workload = load_workload(file);
+  check_own_address(load_pack(workload.engine_pack), workload);
+  if (!workload.traffic.dataset.empty()) sample_dataset(workload.traffic.dataset, workload.traffic.seed, 1);   // reads it all
+  return workload;
 }
 
 Workload demo_workload(const fs::path& model, double time_s) {

@@ -20,6 +20,10 @@ struct EnabledEngine {
   double window_s() const;           // expected, of a full leg
 };
 
+// A workload file with all that can be known to be wrong before anything is fetched, built or booted: the file itself,
+// its pack, a dataset's content, flags that fight the launch line.
+Workload checked_workload(const std::filesystem::path& file);
+
 // The workload that `hyperloom demo` runs; fetches its model when `model` is empty.
 Workload demo_workload(const std::filesystem::path& model, double time_s);
 

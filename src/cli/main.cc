@@ -32,6 +32,10 @@ void install_handlers() {
   action.sa_handler = on_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // A closed terminal is a request to stop, unless `nohup` said otherwise.
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   action.sa_handler = on_close;
   sigaction(SIGUSR1, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);

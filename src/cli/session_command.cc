@@ -1,4 +1,6 @@
 // run, resume, demo: one session in one folder, from whatever its journal holds to a report.
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -17,7 +19,22 @@
 
 namespace hyperloom {
 
-int run_session(const fs::path& session_dir, const Workload* fresh) {
+namespace {
+
+constexpr double kMostMinutes = 30 * 24 * 60;   // as budget.time_s of a workload file
+
+// Absolute and without a slash at its end: the last part is the session's id.
+fs::path session_folder(const fs::path& given) {
+  const fs::path folder = fs::absolute(given).lexically_normal();
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
+}  // namespace
+
+int run_session(const fs::path& given, const Workload* fresh) {
+  const fs::path session_dir = session_folder(given);
+  Pack pack;
+  if (fresh) pack = load_pack(fresh->engine_pack);   // an unknown one is refused before anything is made
   make_folders(session_dir);
   SystemClock clock;
   auto journal = Journal::open(session_dir / "journal.hlj", clock);
@@ -26,10 +43,7 @@ int run_session(const fs::path& session_dir, const Workload* fresh) {
   Terminal terminal;
   if (!journal->contents().notice.empty()) terminal.line("note: " + journal->contents().notice);
 
-  std::string pack_name;
-  if (fresh) pack_name = fresh->engine_pack;
-  else pack_name = fold(journal->contents().entries).workload.engine_pack;
-  Pack pack = load_pack(pack_name);
+  if (!fresh) pack = load_pack(fold(journal->contents().entries).workload.engine_pack);
   Roles roles = built_in_roles();
   Rules rules{pack, roles};
   auto world = make_real_world({pack, session_dir, data_root() / "recipes.db", stop_flags(),
@@ -51,14 +65,15 @@ int run_session(const fs::path& session_dir, const Workload* fresh) {
 }
 
 int run_command(const fs::path& file, const fs::path& session_dir) {
-  Workload workload = load_workload(file);
+  Workload workload = checked_workload(file);
   return run_session(session_dir.empty() ? new_session_dir() : session_dir, &workload);
 }
 
 int resume_command(const std::string& session) { return run_session(find_session(session), nullptr); }
 
 int demo_command(const DemoOptions& options) {
-  if (!(options.minutes > 0)) throw bad_input("--minutes " + std::to_string(options.minutes) + " is no budget", "give at least --minutes 4");
+  if (!(options.minutes > 0 && options.minutes <= kMostMinutes))   // not nan either
+    throw bad_input(fmt::format("--minutes {:g} is no budget", options.minutes), "give minutes from 4 to 43200 (30 days)");
   Workload workload = demo_workload(options.model.empty() ? fs::path() : fs::absolute(options.model), options.minutes * 60);
   return run_session(options.session_dir.empty() ? new_session_dir() : options.session_dir, &workload);
 }

@@ -41,8 +41,8 @@ class Commands(unittest.TestCase):
         self.environment = dict(os.environ, HYPERLOOM_CACHE=str(self.folder / "cache"), HYPERLOOM_DATA=str(self.folder / "data"),
                                 HYPERLOOM_ENGINES=str(SOURCE / "engines"), CI="1")
 
-    def start(self, *arguments):
-        return subprocess.Popen([BINARY, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
+    def start(self, *arguments, through=()):
+        return subprocess.Popen([*through, BINARY, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run_it(self, *arguments, code=0):
@@ -145,13 +145,32 @@ class BadWorkloads(Commands):
 
     def test_zero_budget(self):
         self.refused("run", self.workload(budget="{time_s: 0}"), names=["workload.yaml:", "time_s"])
-        self.refused("demo", "--minutes", "0", names=["--minutes"])
+        for minutes in ("0", "-1", "inf", "nan"):
+            self.refused("demo", f"--minutes={minutes}", names=[f"--minutes {minutes} is no budget"])
 
     def test_zero_clients(self):
         self.refused("run", self.workload(traffic="{kind: closed, clients: 0, prompt_tokens: {mean: 8}, output_tokens: {mean: 4}}"), names=["clients"])
 
     def test_unknown_pack(self):
-        self.refused("bench", "--workload", self.workload(engine="{pack: custon}"), names=["custon", "did you mean `custom`"])
+        workload = self.workload(engine="{pack: custon}")
+        self.refused("bench", "--workload", workload, names=["custon", "did you mean `custom`"])
+        self.refused("run", workload, "--session", "s", names=["custon", "did you mean `custom`"])
+        self.assertFalse((self.folder / "s").exists(), "no empty session")
+
+    def test_what_a_build_would_find_too_late(self):
+        """Within seconds, by every command that takes a workload, and before there is a session or a cache."""
+        self.write("cut.jsonl", '{"prompt": "a"}\n{"prompt": "b')
+        dataset = "{kind: closed, clients: 2, dataset: cut.jsonl, output_tokens: {mean: 4}}"
+        for changes, says in (({"traffic": dataset}, "cut.jsonl:2 (byte 16): this line is no JSON"),
+                              ({"engine": "{argv: [--port, 8080]}"}, "workload.yaml: engine.argv: --port 8080")):
+            for command in (["run"], ["bench", "--workload"], ["doctor", "--noise", "--workload"]):
+                self.refused(*command, self.workload(**changes), names=[says])
+        self.assertFalse((self.folder / "data").exists() or (self.folder / "cache").exists())
+
+    def test_a_session_folder_with_a_slash_has_a_name(self):
+        self.run_it("run", self.workload(), "--session", "out/", code=2)     # that model is none
+        out, _ = self.run_it("status", "out/", "--json")
+        self.assertEqual(json.loads(out)["session"], "out")
 
     def test_broken_yaml(self):
         self.refused("run", self.write("broken.yaml", "schema: 1\nmodel: {path: [\n"), names=["broken.yaml"])
@@ -196,7 +215,7 @@ class BadBench(Commands):
 
     def test_datasets(self):
         url = ("bench", "--url", "http://127.0.0.1:9", "--dataset")
-        self.refused(*url, "nowhere.txt", names=["nowhere.txt"])
+        self.refused(*url, "nowhere.txt", names=["--dataset", "nowhere.txt", "No such file"])
         self.refused(*url, self.write("empty.txt", "\n\n"), names=["empty.txt"])
         self.refused(*url, self.write("broken.jsonl", '{"prompt": "a"}\n{"prompt": \n'), names=["broken.jsonl"])
         self.refused(*url, self.write("cut.json", '[{"conversations": [{"from": "human", "va'), names=["cut.json"])
@@ -265,14 +284,26 @@ class Measuring(Commands):
             self.run_it("bench", "--url", fake.url, "--clients", 1, "--requests", 3, "--output-tokens", 2, "--dataset", self.write("p.txt", "one\ntwo\nthree\n"))
 
     def test_bench_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGHUP):
+            with Fake("--tokens-per-second", "50") as fake:
+                process = self.start("bench", "--url", fake.url, *BRIEF, "--requests", 5000)
+                self.assertIn(fake.url, process.stderr.readline())     # "asking ..." or what runs: both come before the load
+                time.sleep(1.5)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 4, err)
+            self.assertIn("stopped", err)
+
+    def test_nohup_holds(self):
         with Fake("--tokens-per-second", "50") as fake:
-            process = self.start("bench", "--url", fake.url, *BRIEF, "--requests", 5000)
-            self.assertIn(fake.url, process.stderr.readline())     # "asking ..." or what runs: both come before the load
-            time.sleep(1.5)
+            process = self.start("bench", "--url", fake.url, *BRIEF, "--requests", 5000, through=["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"])
+            self.assertIn(fake.url, process.stderr.readline())
+            process.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            self.assertIsNone(process.poll())
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 4, err)
-        self.assertIn("stopped", err)
+            process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 4)
 
     def test_a_server_that_dies_half_way(self):
         with Fake("--die-after", "8") as fake:
