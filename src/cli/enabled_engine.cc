@@ -89,7 +89,6 @@ LegOrder EnabledEngine::leg_order(uint64_t trace_seed) const {
   order.ran_before = true;
   return order;
 }
-  order.ran_before = true;
 
 double EnabledEngine::window_s() const {
   for (const LegRecord& leg : state.legs)

@@ -160,6 +160,7 @@ LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& p
   if (plan.prompt_tokens) order.traffic.prompt_tokens.mean = plan.prompt_tokens;
   if (plan.output_tokens) order.traffic.output_tokens.mean = plan.output_tokens;
   order.objective = state.workload.objective;
+  order.ran_before = state.enabled.has_value();
   order.trace_seed = plan.seed;
   if (state.enabled) order.tokens_per_word = state.enabled->tokens_per_word;
   order.measured_requests = plan.measured;
