@@ -1,8 +1,10 @@
 // From YAML text to a Workload: one function a section, in the order of docs/formats.md.
 #include <unistd.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -283,16 +285,33 @@ void read_touch(Workload& workload, const YamlFields& top) {
   for (const std::string& kind : touch_names()) workload.touch[kind] = read_permission(touch, kind);
 }
 
+// Looks no further than a second document: after one, yaml-cpp stands for ever before a stray `,`, so LoadAll never ends.
+bool holds_two_documents(const std::string& yaml) {
+  struct Ignore : YAML::EventHandler {
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+  } ignore;
+  std::istringstream text(yaml);
+  YAML::Parser parser(text);
+  return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
+}
+
 YAML::Node load_yaml(const std::string& yaml, const std::string& name) {
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(yaml);
-    if (documents.empty() || documents[0].IsNull())
+    YAML::Node document = YAML::Load(yaml);
+    if (!document.IsDefined() || document.IsNull())
       throw bad_input(name + ":1: the workload is empty",
                       "`hyperloom init` writes one with comments");
-    if (documents.size() > 1)
-      throw bad_input(name + ": holds " + std::to_string(documents.size()) + " documents",
-                      "keep one; remove the `---` lines");
-    return documents[0];
+    if (holds_two_documents(yaml))
+      throw bad_input(name + ": holds 2 documents or more", "keep one; remove the `---` lines");
+    return document;
   } catch (const YAML::Exception& error) {
     throw bad_input(name + ":" + std::to_string(error.mark.line + 1) + ": not YAML: " + error.msg,
                     "check indentation, colons, quotes and brackets at and above this line");

@@ -171,6 +171,7 @@ TEST(BadWorkload, Top) {
                   {"", "bad\n", "5: bad", "unknown key"},
                   {"", "a: b: c\n", "5:", "not YAML"},
                   {"", "---\nschema: 1\n", "", "2 documents"},
+                  {"", "...\n,", "", "2 documents"},
                   {"", "objective: fast\n", "5: objective", "must be a map"},
                   {"", "? [a]\n: b\n", "5:", "plain text"},
                   {"", "alpha: *none\n", "5:", "not YAML"}});
@@ -312,6 +313,7 @@ TEST(BadWorkload, Rest) {
 TEST(Workload, EmptyAndUnreadableFiles) {
   EXPECT_THROW(parsed(""), Error);
   EXPECT_THROW(parsed("# only a comment\n"), Error);
+  EXPECT_THROW(parsed("\n,"), Error);
   EXPECT_THROW(parsed("just text"), Error);
   EXPECT_THROW(parsed("- a\n- b\n"), Error);
   EXPECT_THROW(parsed("a: [\n"), Error);
