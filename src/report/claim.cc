@@ -156,8 +156,8 @@ std::string result_of(const SessionState& state, bool provisional) {
   const Interval claim = final_claim(state);
   // Faster but past the limits that the workload sets is not what was asked for.
   if (claim.n >= 1 && !limits.empty() && !best_meets) return "limits_unmet";
-  if (claim.n >= 1 && claim.low > 0) return "improved";
-  if (claim.n >= 1 && !limits.empty() && !stock_meets && best_meets) return "improved";
+  const bool rescued = !limits.empty() && !stock_meets && best_meets;
+  if (claim.n >= kLeastClaimPairs && (claim.low > 0 || rescued)) return "improved";
   if (provisional) return "interrupted";
   if (!limits.empty() && !stock_meets && !best_meets) return "limits_unmet";
   return "no_gain";

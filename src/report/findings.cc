@@ -71,12 +71,12 @@ std::vector<StageRow> reverted_rows(const SessionState& state) {
   return rows;
 }
 
-StageRow claim_row(const SessionState& state, const Interval& claim) {
+StageRow claim_row(const SessionState& state, const Interval& claim, bool improved) {
   StageRow row;
   row.id = "final";
   row.name = "full stack against stock";
   row.kind = "final";
-  row.decision = "claimed";
+  row.decision = improved ? "claimed" : "unproven";
   row.parent = state.enabled ? state.enabled->stock.id() : Candidate{}.id();
   row.effect = Effect{claim, true};
   row.pairs = state.final_pairs;
@@ -201,7 +201,7 @@ Findings gather(const ReportInputs& inputs) {
   if (!findings.stock_value && state.stock_value() > 0) findings.stock_value = state.stock_value();
   findings.stages = kept_rows(state);
   findings.reverted = reverted_rows(state);
-  if (findings.claim.n > 0) findings.stages.push_back(claim_row(state, findings.claim));
+  if (findings.claim.n > 0) findings.stages.push_back(claim_row(state, findings.claim, findings.result == "improved"));
   findings.limits = check_limits(state);
   findings.stock_boot_s = median_boot(state, state.enabled ? state.enabled->stock : Candidate{});
   findings.best_boot_s = median_boot(state, state.incumbent);

@@ -19,7 +19,7 @@ struct Effect {
 struct StageRow {
   std::string id, name,
       kind;              // kind: stock | enablement | warm_replay | framework | kernel | final
-  std::string decision;  // stock | enabled | kept | reverted | claimed
+  std::string decision;  // stock | enabled | kept | reverted | claimed | unproven
   std::string parent;    // candidate id
   std::optional<Change> change;
   std::optional<Effect> effect;  // none for stock and enablement

@@ -69,6 +69,10 @@ TEST(Result, FollowsTheEvidence) {
   improved.closed.reset();
   EXPECT_EQ(result_of(improved, false), "improved");
   EXPECT_EQ(result_of(improved, true), "improved");
+  SessionState four = improved;
+  four.final_pairs.resize(4);
+  EXPECT_EQ(result_of(four, true), "interrupted");
+  EXPECT_EQ(result_of(four, false), "no_gain");
   for (PairDone& pair : improved.final_pairs) pair.log_ratio = pair.pair % 2 ? 0.02 : -0.02;
   EXPECT_EQ(result_of(improved, false), "no_gain");
   EXPECT_EQ(result_of(not_enabled_state(), false), "not_enabled");

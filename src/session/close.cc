@@ -13,7 +13,6 @@
 namespace hyperloom {
 namespace {
 
-constexpr size_t kLeastClaimPairs = 5;
 constexpr int kFatalFailures = 2;          // of the full stack in its own claim: that is no winner, whatever its other boots show
 const std::string kFailed = "failed: ";
 
@@ -61,7 +60,7 @@ std::string close_result(const SessionState& s) {
   const Objective& objective = s.workload.objective;
   const bool stock_meets = meets_limits(objective, stock.empty() ? s.good_legs("stock") : stock);
   if (best.empty()) return stock_meets ? "no_gain" : "limits_unmet";
-  const bool claimed = best.size() >= kLeastClaimPairs && full_stack_failures(s) < kFatalFailures;
+  const bool claimed = best.size() >= static_cast<size_t>(kLeastClaimPairs) && full_stack_failures(s) < kFatalFailures;
   if (!objective.limits.empty() && !proven_within_limits(objective, best)) return "limits_unmet";
   return claimed && (!stock_meets || claim_interval(ratios).low > 0) ? "improved" : "no_gain";
 }

@@ -58,7 +58,8 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
 struct GuardResult { bool pass = false; double mean = 0, p = 1, bound = 0; };
 GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin, int max_pairs = 10, double alpha = 0.05);
 
-// Own-t interval of fresh pairs: no clamp, no pool. Error(Internal) below 2 pairs.
+// Own-t interval of fresh pairs: no clamp, no pool. Error(Internal) below 2 pairs. Fewer than kLeastClaimPairs claim nothing.
+inline constexpr int kLeastClaimPairs = 5;
 struct Interval { double mean = 0, low = 0, high = 0, sd = 0; int n = 0; };
 Interval claim_interval(const std::vector<double>& differences, double level = 0.95);
 
