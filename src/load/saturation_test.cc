@@ -31,9 +31,10 @@ Run queue_of(double load, int requests, uint64_t seed) {
     run.ttft_s.push_back({now, 0.05 + start - now});
   }
   run.end_s = now;
+  std::sort(ends.begin(), ends.end());
   for (double t = 0; t < now; t += 0.05) {
     const auto come = std::upper_bound(arrivals.begin(), arrivals.end(), t) - arrivals.begin();
-    const auto gone = std::count_if(ends.begin(), ends.end(), [&](double end) { return end <= t; });
+    const auto gone = std::upper_bound(ends.begin(), ends.end(), t) - ends.begin();
     run.in_flight.push_back({t, static_cast<double>(come - gone)});
   }
   return run;

@@ -214,7 +214,7 @@ void StreamFold::on_end(int http_status, const std::string& transport_error, dou
   record_.http_status = http_status;
   parser_.finish();
   const bool http_ok = http_status == 0 || (http_status >= 200 && http_status < 300);
-  if (http_ok && answers_ == 0 && !error_event_) fold_plain_body();
+  if (http_ok && answers_ == 0 && !error_event_ && !refused()) fold_plain_body();
   spread_marks();
   judge(http_status, transport_error);
 }
