@@ -32,14 +32,12 @@ bool shows_as_itself(uint32_t code) {
   return !(code >= 0x202A && code <= 0x202E) && !(code >= 0x2066 && code <= 0x2069);
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string kept_where(std::string_view text, bool (*keeps)(uint32_t code)) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     uint32_t code = 0;
     const size_t length = utf8_length(text, at, code);
-    if (length > 0 && shows_as_itself(code)) {
+    if (length > 0 && keeps(code)) {
       out += text.substr(at, length);
     } else {
       out += "\xEF\xBF\xBD";
@@ -47,6 +45,14 @@ std::string printable(std::string_view text) {
     at += length > 0 ? length : 1;
   }
   return out;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) { return kept_where(text, shows_as_itself); }
+
+std::string valid_utf8(std::string_view text) {
+  return kept_where(text, [](uint32_t) { return true; });
 }
 
 std::string one_line(std::string_view text, size_t most) {

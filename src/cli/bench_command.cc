@@ -2,20 +2,35 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/bench_leg.h"
 #include "cli/load_line.h"
+#include "cli/prompt_cache.h"
 #include "cli/sample_size.h"
 #include "cli/server_check.h"
+#include "load/descriptors.h"
 #include "load/result_files.h"
 
 namespace hyperloom {
 namespace {
+
+// A key in an argument would stand in `ps` and in shell histories.
+void add_key(LoadSpec& spec, const std::string& variable) {
+  const char* key = std::getenv(variable.c_str());
+  if (!key || !*key) throw bad_input("--api-key-env " + variable + ": that variable is not set", "export it first; the option takes its name, not the key");
+  spec.secret = trim(key);
+  if (spec.secret.find_first_of("\r\n") != std::string::npos)
+    throw bad_input("--api-key-env " + variable + ": the key has a line break in it", "export the key alone");
+  spec.headers.push_back("Authorization: Bearer " + spec.secret);
+}
 
 LoadSpec load_spec(const BenchOptions& options) {
   LoadSpec spec;
@@ -25,6 +40,12 @@ LoadSpec load_spec(const BenchOptions& options) {
     if (header.find(':') == std::string::npos || header[0] == ':')
       throw bad_input("--header `" + header + "` is no header", "write it as \"Name: value\"");
   spec.headers = options.headers;
+  spec.stream = options.stream;
+  spec.insecure = options.insecure;
+  if (!options.ca_file.empty() && !std::ifstream(options.ca_file))
+    throw bad_input("--cacert " + options.ca_file.string() + " cannot be read", "name a PEM file with the certificates to trust");
+  spec.ca_file = options.ca_file;
+  if (!options.api_key_env.empty()) add_key(spec, options.api_key_env);
   spec.traffic = checked_traffic({.clients = options.clients, .rate_rps = options.rate_rps, .requests = options.requests,
                                   .prompt_tokens = options.prompt_tokens, .output_tokens = options.output_tokens,
                                   .api = options.api, .dataset = options.dataset, .seed = options.seed,
@@ -54,7 +75,12 @@ Json result_json(const LoadSpec& spec, const RequestTrace& trace, const LoadResu
   const Traffic& t = spec.traffic;
   Json json{{"schema", 1}, {"url", spec.url}, {"model", spec.model}, {"api", t.api == Traffic::Api::Chat ? "chat" : "completions"},
             {"seed", t.seed}, {"warmup_requests", spec.warmup_requests}, {"trace_sha256", trace.sha256},
-            {"interrupted", result.stopped}, {"load", result.summary}};
+            {"interrupted", result.stopped}, {"load", result.summary},
+            {"client", {{"cpu_s", result.client_cpu_s}, {"loop_delay_ms", result.loop_delay_ms}}}};
+  LogHistogram itl_ms(0.01);
+  for (const LogHistogram::Bucket& bucket : result.itl_s.buckets()) itl_ms.add(bucket.value * 1e3, bucket.count);
+  json["itl_histogram_ms"] = Json::array();   // [value, count], each value within 1 %
+  for (const LogHistogram::Bucket& bucket : itl_ms.buckets()) json["itl_histogram_ms"].push_back({bucket.value, bucket.count});
   if (t.kind == Traffic::Kind::Closed) json["clients"] = t.clients;
   else json["rate_rps"] = t.rate_rps;
   for (const Limit& limit : spec.limits) {
@@ -77,6 +103,8 @@ int bench_url(const BenchOptions& options) {
   LoadSpec spec = load_spec(options);
   check_writable(options.save_result, "--save-result");
   check_writable(options.save_requests, "--save-requests");
+  check_writable(options.markdown, "--markdown");
+  if (spec.traffic.kind == Traffic::Kind::Closed) require_connections(spec.traffic.clients, "--clients");
   const int count = spec.warmup_requests + options.requests;
   if (!spec.traffic.dataset.empty()) check_dataset(spec.traffic, options.seed, count);   // refused before anything is sent
 
@@ -84,20 +112,26 @@ int bench_url(const BenchOptions& options) {
   const ServerCheck check = check_server(spec, "--url", &stop_flags().any);
   spec.model = check.model;
   const RequestTrace trace = make_trace(spec.traffic, options.seed, count, check.tokens_per_word);
+  const auto before = scrape(spec);
   line.note(what_runs(spec, options.requests));
   line.say("measuring");
+  spec.keep_records = !options.save_requests.empty() || !options.save_result.empty();
   LoadResult result = run_load(spec, trace, [&](const LoadProgress& p) { line.update(p); }, &stop_flags().any);
   for (std::string& warning : sample_size_warnings(result.summary, spec.limits)) result.summary.warnings.push_back(std::move(warning));
 
   LoadSummary& summary = result.summary;
+  if (!before.empty()) note_prompt_cache(before, scrape(spec), result);
   if (summary.completed == 0 && !result.stopped && summary.failed > 0) {
     std::string kinds;
     for (const auto& [kind, n] : summary.fail_kinds) kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", n, kind);
-    throw bad_input("none of the requests to " + spec.url + " completed (" + kinds + ")", "look at the server's log");
+    const std::string words = trim(result.first_failure.fail_text).substr(0, 300);
+    throw bad_input("none of the requests to " + spec.url + " completed (" + kinds + ")" + (words.empty() ? "" : "; first: " + words),
+                    "look at the server's log");
   }
   if (!options.save_requests.empty()) write_file(options.save_requests, records_jsonl(result.records));
   if (!options.save_result.empty())
     write_file(options.save_result, vllm_result(spec, result, "openai", SystemClock().wall()).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!options.markdown.empty()) write_file(options.markdown, markdown_table(summary));
   if (options.json) {
     std::printf("%s\n", result_json(spec, trace, result).dump(2).c_str());
   } else {

@@ -37,6 +37,9 @@ struct BenchOptions {
   std::string dataset;
   uint64_t seed = 1;
   bool ignore_eos = true, json = false;
+  bool stream = true, insecure = false;
+  std::string api_key_env;             // the variable that holds the bearer token
+  std::filesystem::path ca_file, markdown;
   std::vector<std::string> headers;
   std::vector<std::string> limits;     // "ttft:p95:500" in ms
 };

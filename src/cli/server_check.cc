@@ -18,7 +18,7 @@ std::string advice(const RequestRecord& record, const LoadSpec& spec) {
   const bool chat = spec.traffic.api == Traffic::Api::Chat;
   switch (record.http_status) {
     case 401:
-    case 403: return "give the key with --header \"Authorization: Bearer ...\"";
+    case 403: return "give the key with --api-key-env NAME, the variable that holds it";
     case 404: return std::string("check --model and --api; the other API is ") + (chat ? "completions" : "chat");
     case 400:
     case 422: return "read the server's words above; --stop-at-eos leaves ignore_eos at work only on the server";
@@ -29,13 +29,22 @@ std::string advice(const RequestRecord& record, const LoadSpec& spec) {
 
 }  // namespace
 
+HttpRequest request_to(const LoadSpec& spec, const std::string& path) {
+  std::string root = spec.url;
+  while (ends_with(root, "/")) root.pop_back();
+  if (ends_with(root, "/v1")) root.resize(root.size() - 3);
+  return {.url = root + path, .headers = spec.headers, .ca_file = spec.ca_file, .insecure = spec.insecure};
+}
+
 ServerCheck check_server(const LoadSpec& given, const std::string& flag, const volatile bool* stop_flag) {
   LoadSpec spec = given;
-  const HttpResponse there = http_call({.url = spec.url + "/health", .headers = spec.headers, .timeout_s = kConnectLimit_s});
+  HttpRequest health = request_to(spec, "/health");
+  health.timeout_s = kConnectLimit_s;
+  const HttpResponse there = http_call(health);
   if (there.status == 0)
     throw bad_input(flag + " " + spec.url + " cannot be reached: " + there.error, "start the server, or check host and port");
   ServerCheck check;
-  if (spec.model == "default") spec.model = listed_model(spec.url);
+  if (spec.model == "default") spec.model = listed_model(request_to(spec, ""));
   check.model = spec.model;
 
   spec.traffic.kind = Traffic::Kind::Closed;

@@ -52,8 +52,12 @@ Probe judge_completion(const Pack& pack, const HttpResponse& response) {
   return {true, false, text.substr(0, 100)};
 }
 
-std::string listed_model(const std::string& url) {
-  const HttpResponse response = http_call({.url = url + "/v1/models", .timeout_s = 5});
+std::string listed_model(const std::string& url) { return listed_model(HttpRequest{.url = url}); }
+
+std::string listed_model(HttpRequest server) {
+  server.url += "/v1/models";
+  server.timeout_s = 5;
+  const HttpResponse response = http_call(server);
   const Json json = Json::parse(response.body, nullptr, false);
   if (!response.ok() || !json.is_object() || !json.contains("data") || !json["data"].is_array()) return "default";
   for (const Json& model : json["data"]) {

@@ -18,5 +18,6 @@ HttpRequest completion_request(const std::string& url, const std::string& api, c
 Probe judge_completion(const Pack& pack, const HttpResponse& response);
 // The id of the first model that GET /v1/models lists, "default" when it lists none.
 std::string listed_model(const std::string& url);
+std::string listed_model(HttpRequest server);    // its url is the base URL; headers and certificates as given
 
 }  // namespace hyperloom

@@ -1,13 +1,17 @@
 #include "load/generator.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "load/client_health.h"
+#include "load/descriptors.h"
 #include "load/request_body.h"
+#include "load/saturation.h"
+#include "load/tally.h"
 #include "net/http.h"
 #include "os/event_loop.h"
 
@@ -19,13 +23,6 @@ constexpr double kTickSeconds = 0.05;
 constexpr double kProgressSeconds = 0.5;
 constexpr int kHopeless = 20;   // so many failures in a row past `clients`: the server is gone
 
-double thread_cpu_s() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 // One run over one server. Everything happens on the thread that calls run().
 class LoadRun {
  public:
@@ -33,7 +30,7 @@ class LoadRun {
           const std::function<void(const LoadProgress&)>& progress, const volatile bool* stop_flag)
       : spec_(spec), trace_(trace), progress_(progress), stop_flag_(stop_flag), http_(loop_),
         url_(endpoint_url(spec.url, spec.traffic.api)), closed_(spec.traffic.kind == Traffic::Kind::Closed),
-        flights_(trace.requests.size()), warming_(spec.warmup_requests) {}
+        tally_(spec.limits), warming_(spec.warmup_requests) {}
 
   LoadResult run();
 
@@ -41,7 +38,7 @@ class LoadRun {
   struct Flight {
     RequestRecord record;
     std::unique_ptr<StreamFold> fold;
-    std::optional<HttpClient::Call> call;     // set = in flight
+    HttpClient::Call call = 0;
     std::optional<EventLoop::TimerId> timeout;
   };
 
@@ -50,14 +47,16 @@ class LoadRun {
   void send_due();                            // open loop: whatever is due now, then a timer for the next
   void send(double intended_s);
   void end(size_t index);                     // a flight has landed, whatever its state
+  void refuse(Flight& flight, size_t index, double now);   // reads no further
   void abort(Flight& flight, RequestState state, const std::string& kind, double now);
+  void count(Flight& flight);                 // into the figures, and the record where it is kept
   void cut_off_all();
   void stop_sending() { all_sent_ = true; }
   void close_window(double now);
   void tick();
   void report_progress(double now);
   LoadResult result();
-  void warn(LoadResult& result, double elapsed_s, double cpu_s) const;
+  void warn(LoadResult& result, ThreadCost spent) const;
 
   const LoadSpec& spec_;
   const RequestTrace& trace_;
@@ -67,23 +66,31 @@ class LoadRun {
   HttpClient http_;
   const std::string url_;
   const bool closed_;
-  std::vector<Flight> flights_;               // by place in the trace; never resized, folds point into it
+  std::map<size_t, Flight> flights_;          // in the air, by place in the trace; folds point into them
+  std::vector<RequestRecord> records_;        // of those that landed
+  RequestRecord first_failure_{.id = -1};
+  LoadTally tally_;
   size_t next_ = 0;
+  std::vector<TimedValue> in_flight_over_time_;
+  int most_in_flight_ = 0;                    // open loop: so many connections can be open
   int in_flight_ = 0, done_ = 0, warming_ = 0, failures_in_a_row_ = 0;
   double begun_s_ = 0, last_progress_s_ = 0;
   std::optional<double> opened_s_, closed_s_;
-  bool all_sent_ = false, hopeless_ = false, stopped_ = false;
+  bool all_sent_ = false, hopeless_ = false, stopped_ = false, out_of_connections_ = false;
   bool only_drain_ = false;
 };
 
 LoadResult LoadRun::run() {
-  const double cpu_before = thread_cpu_s();
+  const ThreadCost before = thread_cost();
+  tally_.reserve(trace_.requests.size());
+  if (!closed_) most_in_flight_ = connections_possible(0);
   loop_.after(0, [this] { begin(); });
   loop_.after(kTickSeconds, [this] { tick(); });
   loop_.run();
-  const double now = EventLoop::now_s();
+  const ThreadCost after = thread_cost();
   LoadResult done = result();
-  warn(done, now - begun_s_, thread_cpu_s() - cpu_before);
+  done.client_cpu_s = after.cpu_s - before.cpu_s;
+  warn(done, {after.cpu_s - before.cpu_s, after.waited_s - before.waited_s});
   return done;
 }
 
@@ -118,8 +125,12 @@ void LoadRun::send_due() {
 }
 
 void LoadRun::send(double intended_s) {
+  if (!closed_ && in_flight_ >= most_in_flight_) {
+    out_of_connections_ = true;
+    return stop_sending();
+  }
   const size_t index = next_++;
-  if (next_ == flights_.size()) stop_sending();
+  if (next_ == trace_.requests.size()) stop_sending();
   const PlannedRequest& planned = trace_.requests[index];
   Flight& flight = flights_[index];
   flight.record.id = static_cast<int>(index);
@@ -132,14 +143,19 @@ void LoadRun::send(double intended_s) {
   request.headers = spec_.headers;
   request.body = request_body(spec_, planned);
   request.timeout_s = 0;   // ours is below: a timeout is a state, not a transport failure
+  request.ca_file = spec_.ca_file;
+  request.insecure = spec_.insecure;
   ++in_flight_;
   flight.record.sent_s = EventLoop::now_s();
-  flight.call = http_.start(
-      request, {[&flight](std::string_view bytes, double now) { flight.fold->on_bytes(bytes, now); },
-                [this, &flight, index](const HttpResponse& response, double now) {
-                  flight.fold->on_end(response.status, response.error, now);
-                  end(index);
-                }});
+  flight.call = http_.start(request, {[this, &flight, index](std::string_view bytes, double now) {
+                                        flight.fold->on_bytes(bytes, now);
+                                        if (flight.fold->refused()) refuse(flight, index, now);
+                                      },
+                                      [this, &flight, index](const HttpResponse& response, double now) {
+                                        flight.record.retries = response.retries;
+                                        flight.fold->on_end(response.status, response.error, now);
+                                        end(index);
+                                      }});
   if (spec_.request_timeout_s > 0) {
     flight.timeout = loop_.after(spec_.request_timeout_s, [this, &flight, index] {
       flight.timeout.reset();
@@ -149,28 +165,45 @@ void LoadRun::send(double intended_s) {
   }
 }
 
+void LoadRun::refuse(Flight& flight, size_t index, double now) {
+  http_.cancel(flight.call);
+  flight.fold->on_end(0, "", now);
+  end(index);
+}
+
 void LoadRun::abort(Flight& flight, RequestState state, const std::string& kind, double now) {
-  http_.cancel(*flight.call);
+  http_.cancel(flight.call);
   flight.record.state = state;
   flight.record.fail_kind = kind;
   flight.record.end_s = now;
 }
 
+void LoadRun::count(Flight& flight) {
+  RequestRecord& record = flight.record;
+  if (!spec_.secret.empty() && !record.fail_text.empty()) record.fail_text = replace_all(record.fail_text, spec_.secret, "***");
+  tally_.add(record, opened_s_.value_or(LoadTally::kNotYet), closed_s_.value_or(LoadTally::kNotYet));
+  if (!spec_.keep_text) record.text = record.reasoning = "";
+  if (record.state == RequestState::Failed && first_failure_.id < 0) first_failure_ = record;
+  if (spec_.keep_records) records_.push_back(std::move(record));
+}
+
 void LoadRun::end(size_t index) {
-  Flight& flight = flights_[index];
-  flight.call.reset();
+  const auto landed = flights_.find(index);
+  Flight& flight = landed->second;
   if (flight.timeout) loop_.cancel(*flight.timeout);
-  flight.timeout.reset();
+  const bool completed = flight.record.state == RequestState::Completed;
+  const double end_s = flight.record.end_s;
+  count(flight);
+  flights_.erase(landed);
   --in_flight_;
   ++done_;
-  const bool completed = flight.record.state == RequestState::Completed;
   failures_in_a_row_ = completed ? 0 : failures_in_a_row_ + 1;
   if (failures_in_a_row_ >= spec_.traffic.clients + kHopeless && !all_sent_) {
     hopeless_ = true;
     stop_sending();
   }
   // So many ends, whichever: one request that is stuck must not keep the window shut.
-  if (closed_ && warming_ > 0 && --warming_ == 0) opened_s_ = flight.record.end_s;
+  if (closed_ && warming_ > 0 && --warming_ == 0) opened_s_ = end_s;
   if (closed_) fill();
   if (in_flight_ == 0 && all_sent_) {
     close_window(EventLoop::now_s());
@@ -193,17 +226,18 @@ void LoadRun::cut_off_all() {
   const double now = EventLoop::now_s();
   stop_sending();
   close_window(now);
-  for (Flight& flight : flights_) {
-    if (!flight.call) continue;
-    abort(flight, RequestState::CutOff, "", now);
-    flight.call.reset();
-  }
   if (!closed_s_) closed_s_ = now;
+  for (auto& [index, flight] : flights_) {
+    abort(flight, RequestState::CutOff, "", now);
+    count(flight);
+  }
+  flights_.clear();
   loop_.stop();
 }
 
 void LoadRun::tick() {
   const double now = EventLoop::now_s();
+  if (!closed_) in_flight_over_time_.push_back({now, static_cast<double>(in_flight_)});
   stopped_ = stop_flag_ && *stop_flag_;
   if (stopped_ || (spec_.time_limit_s > 0 && now - begun_s_ >= spec_.time_limit_s)) return cut_off_all();
   if (progress_ && now - last_progress_s_ >= kProgressSeconds) report_progress(now);
@@ -215,36 +249,43 @@ void LoadRun::report_progress(double now) {
   LoadProgress progress;
   progress.elapsed_s = now - begun_s_;
   progress.done = done_;
-  progress.total = static_cast<int>(flights_.size());
-  double tokens = 0;
-  for (size_t i = 0; i < next_; ++i) tokens += flights_[i].record.tokens();
+  progress.total = static_cast<int>(trace_.requests.size());
+  double tokens = tally_.tokens();
+  for (const auto& [index, flight] : flights_) tokens += flight.record.tokens();
   progress.output_tok_s = tokens / progress.elapsed_s;
   progress_(progress);
 }
 
 LoadResult LoadRun::result() {
   LoadResult result;
-  for (size_t i = 0; i < next_; ++i) result.records.push_back(std::move(flights_[i].record));
+  std::sort(records_.begin(), records_.end(), [](const RequestRecord& a, const RequestRecord& b) { return a.id < b.id; });
+  result.records = std::move(records_);
+  result.first_failure = std::move(first_failure_);
   result.window_end_s = closed_s_.value_or(EventLoop::now_s());
   result.window_start_s = std::min(opened_s_.value_or(result.window_end_s), result.window_end_s);
-  result.summary = summarise(result.records, result.window_start_s, result.window_end_s, spec_.limits);
+  result.summary = tally_.summary(result.window_start_s, result.window_end_s);
+  result.summary.read_wait_ms = percentiles_ms(http_.read_wait_s());
   result.loop_delay_ms = loop_.worst_delay_s() * 1e3;
+  result.answered_prompt_tokens = tally_.answered_prompt_tokens();
+  result.itl_s = tally_.itl_s();
   result.stopped = stopped_;
-  if (!spec_.keep_text) {
-    for (RequestRecord& record : result.records) record.text.clear(), record.reasoning.clear();
-  }
   return result;
 }
 
-void LoadRun::warn(LoadResult& result, double elapsed_s, double cpu_s) const {
+void LoadRun::warn(LoadResult& result, ThreadCost spent) const {
   std::vector<std::string>& warnings = result.summary.warnings;
-  auto ms = [](double value) { return std::to_string(static_cast<long>(value)) + " ms"; };
-  if (result.loop_delay_ms > std::max(50.0, 0.25 * result.summary.ttft_ms.p50)) {
-    warnings.push_back("client was the bottleneck: its own timers were up to " + ms(result.loop_delay_ms) +
-                       " late");
+  const ClientHealth health{EventLoop::now_s() - begun_s_, spent.cpu_s, spent.waited_s, result.loop_delay_ms};
+  for (std::string& warning : client_warnings(health, result.summary)) warnings.push_back(std::move(warning));
+  if (!closed_) {
+    std::vector<TimedValue> ttft;
+    for (const RequestFigures& f : tally_.figures())
+      if (f.ttft_s() >= 0) ttft.push_back({f.intended_s, f.ttft_s()});
+    const std::string said = saturation_warning(in_flight_over_time_, ttft, result.window_start_s, result.window_end_s);
+    if (!said.empty()) warnings.push_back(said);
   }
-  if (elapsed_s > 0.5 && cpu_s > 0.8 * elapsed_s) {
-    warnings.push_back("client was the bottleneck: it kept one core busy");
+  if (out_of_connections_) {
+    warnings.push_back("client was the bottleneck: stopped sending with " + std::to_string(most_in_flight_) +
+                       " requests in flight, as many as this process may open files (`ulimit -n`)");
   }
   if (hopeless_) {
     warnings.push_back("gave up early: " + std::to_string(failures_in_a_row_) + " requests failed in a row");
@@ -264,6 +305,7 @@ void check(const LoadSpec& spec, const RequestTrace& trace) {
   if (spec.traffic.kind == Traffic::Kind::Closed && spec.traffic.clients < 1) {
     throw bad_input("traffic.clients is " + std::to_string(spec.traffic.clients), "state clients: 1 or more");
   }
+  if (spec.traffic.kind == Traffic::Kind::Closed) require_connections(spec.traffic.clients, "clients");
 }
 
 }  // namespace

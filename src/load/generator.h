@@ -23,16 +23,25 @@ struct LoadSpec {
   std::vector<Limit> limits;
   bool drain = true;                     // false: in a closed loop what is still in flight when the window closes is cut off
   bool temperature_zero = true;          // greedy, fixed seed
-  bool keep_text = true;
+  bool keep_text = true;                 // what the server said, in the records
+  bool keep_records = true;              // false: only the figures, 64 bytes a request
+  bool stream = true;                    // false: whole answers at once; TTFT, TPOT and ITL are absent then
+  std::string ca_file;                   // as in HttpRequest
+  bool insecure = false;
+  std::string secret;                    // masked where a server quotes it in an error
 };
 
 struct LoadProgress { double elapsed_s = 0; int done = 0, total = 0; double output_tok_s = 0; };
 
 struct LoadResult {
-  std::vector<RequestRecord> records;
+  std::vector<RequestRecord> records;    // in the order of the trace; empty without keep_records
+  RequestRecord first_failure;           // of a request that failed; id -1 = none did
   LoadSummary summary;
   double window_start_s = 0, window_end_s = 0;
   double loop_delay_ms = 0;              // our own worst lateness
+  double client_cpu_s = 0;               // what our own thread used
+  double answered_prompt_tokens = 0;     // by usage, of all answers, warm-up too
+  LogHistogram itl_s{0.001};
   bool stopped = false;                  // by stop_flag
 };
 

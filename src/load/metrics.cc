@@ -1,15 +1,19 @@
 #include "load/metrics.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include "base/text.h"
+#include "load/tally.h"
 #include "load/token_flow.h"
 #include "stats/quantile.h"
 
 namespace hyperloom {
 
 namespace {
+
+constexpr double kCachedShareTold = 0.05;
 
 Percentiles percentiles_ms(const std::vector<double>& seconds) {
   Percentiles result;
@@ -31,32 +35,19 @@ std::string number(double value) {
   return text;
 }
 
-// What a request alone shows of a limit's metric, in seconds; nothing to hold against it when < 0.
-double own_value_s(const RequestRecord& record, const Limit& limit) {
-  if (limit.metric == "ttft") return record.ttft_s();
-  if (limit.metric == "tpot") return record.tpot_s();
-  if (limit.metric == "e2e") return record.e2e_s();
-  const std::vector<double> gaps = record.itl_s();
-  return gaps.empty() ? -1 : percentile(gaps, limit.percentile);
-}
-
-bool within(const RequestRecord& record, const std::vector<Limit>& limits) {
-  return std::all_of(limits.begin(), limits.end(), [&](const Limit& limit) {
-    return own_value_s(record, limit) * 1e3 <= limit.max_ms;
-  });
-}
+using Sample = std::vector<const RequestFigures*>;
 
 // The requests sent before anything had ended, against the rest (case b07: a cold compile in the first wave).
-void warn_of_cold_wave(const std::vector<const RequestRecord*>& sample, LoadSummary& summary) {
+void warn_of_cold_wave(const Sample& sample, LoadSummary& summary) {
   constexpr double kColdRatio = 5;
   constexpr size_t kLeastRest = 5;
   double first_end = 0;
-  for (const RequestRecord* r : sample) {
-    if (r->end_s > 0 && (first_end == 0 || r->end_s < first_end)) first_end = r->end_s;
+  for (const RequestFigures* f : sample) {
+    if (f->end_s > 0 && (first_end == 0 || f->end_s < first_end)) first_end = f->end_s;
   }
   std::vector<double> wave, rest;
-  for (const RequestRecord* r : sample) {
-    if (r->ttft_s() >= 0) (r->intended_s < first_end ? wave : rest).push_back(r->ttft_s());
+  for (const RequestFigures* f : sample) {
+    if (f->ttft_s() >= 0) (f->intended_s < first_end ? wave : rest).push_back(f->ttft_s());
   }
   if (wave.empty() || rest.size() < kLeastRest) return;
   const double cold = percentile(wave, 50), warm = percentile(rest, 50);
@@ -66,7 +57,7 @@ void warn_of_cold_wave(const std::vector<const RequestRecord*>& sample, LoadSumm
                              number(warm * 1e3) + " ms: warm up with the same shapes first");
 }
 
-void warn(const std::vector<const RequestRecord*>& sample, LoadSummary& summary) {
+void warn(const Sample& sample, LoadSummary& summary) {
   warn_of_cold_wave(sample, summary);
   if (summary.send_lateness_ms.p99 > std::max(10.0, 0.2 * summary.ttft_ms.p50)) {
     summary.warnings.push_back("client was the bottleneck: requests left " +
@@ -84,92 +75,108 @@ void warn(const std::vector<const RequestRecord*>& sample, LoadSummary& summary)
   if (summary.usage_missing) {
     summary.warnings.push_back("the server sent no usage: tokens are event counts, an estimate");
   }
+  if (summary.odd_usage > 0) {
+    summary.warnings.push_back("the server's token counts ran backwards, were negative or absurd in " +
+                               std::to_string(summary.odd_usage) + " answers: rates by tokens are doubtful");
+  }
+  if (summary.cached_prompt_share > kCachedShareTold) {
+    summary.warnings.push_back("prefix cache: the server took " + number(100 * summary.cached_prompt_share) +
+                               " % of the prompt tokens from its cache: TTFT and throughput are better than for fresh prompts");
+  }
+  if (summary.retries > 0) {
+    summary.warnings.push_back(std::to_string(summary.retries) + " requests were sent again on a fresh connection: the server had "
+                               "closed an idle one as they went out; the time lost is in their latencies");
+  }
 }
 
 // Percentiles over the completed requests among those that were due inside the window.
-void summarise_sample(const std::vector<const RequestRecord*>& sample, LoadSummary& summary) {
-  std::vector<double> ttft, tpot, itl, e2e, lateness;
-  auto add = [](std::vector<double>& values, double value) {
-    if (value >= 0) values.push_back(value);
+void summarise_sample(const Sample& sample, LoadSummary& summary) {
+  std::vector<double> values;
+  values.reserve(sample.size());
+  auto of_completed = [&](double (RequestFigures::*seconds)() const) {
+    values.clear();
+    for (const RequestFigures* f : sample)
+      if (const double value = (f->*seconds)(); f->state == RequestState::Completed && value >= 0) values.push_back(value);
+    return percentiles_ms(values);
   };
-  for (const RequestRecord* r : sample) {
-    lateness.push_back(std::max(0.0, r->sent_s - r->intended_s));
-    if (r->state == RequestState::CutOff || r->state == RequestState::TimedOut) summary.censored = true;
-    if (r->state != RequestState::Completed) continue;
-    add(ttft, r->ttft_s());
-    add(tpot, r->tpot_s());
-    add(e2e, r->e2e_s());
-    const std::vector<double> gaps = r->itl_s();
-    itl.insert(itl.end(), gaps.begin(), gaps.end());
+  summary.ttft_ms = of_completed(&RequestFigures::ttft_s);
+  summary.tpot_ms = of_completed(&RequestFigures::tpot_s);
+  summary.e2e_ms = of_completed(&RequestFigures::e2e_s);
+  values.clear();
+  for (const RequestFigures* f : sample) {
+    values.push_back(std::max(0.0, f->sent_s - f->intended_s));
+    if (f->state == RequestState::CutOff || f->state == RequestState::TimedOut) summary.censored = true;
   }
-  summary.ttft_ms = percentiles_ms(ttft);
-  summary.tpot_ms = percentiles_ms(tpot);
-  summary.itl_ms = percentiles_ms(itl);
-  summary.e2e_ms = percentiles_ms(e2e);
-  summary.send_lateness_ms = percentiles_ms(lateness);
-}
-
-// The work done: every answer that was completed since the window opened, whenever it was asked for.
-void summarise_answers(const std::vector<const RequestRecord*>& answers, LoadSummary& summary) {
-  double tokens = 0, prompts = 0;
-  int repetitive = 0, empty = 0, with_prompt = 0;
-  for (const RequestRecord* r : answers) {
-    tokens += r->tokens();
-    if (r->prompt_tokens > 0) prompts += r->prompt_tokens, ++with_prompt;
-    ++summary.finish[r->finish_reason.empty() ? "none" : r->finish_reason];
-    repetitive += looks_repetitive(r->text.empty() ? r->reasoning : r->text);
-    empty += trim(r->text).empty() && r->finish_reason != "tool_calls";
-  }
-  if (answers.empty()) return;
-  const double count = static_cast<double>(answers.size());
-  summary.mean_output_tokens = tokens / count;
-  if (with_prompt > 0) summary.mean_prompt_tokens = prompts / with_prompt;
-  summary.repetition = repetitive / count;
-  summary.empty = empty / count;
+  summary.send_lateness_ms = percentiles_ms(values);
 }
 
 }  // namespace
 
-LoadSummary summarise(const std::vector<RequestRecord>& records, double window_start_s, double window_end_s,
-                      const std::vector<Limit>& limits) {
+Percentiles percentiles_ms(const LogHistogram& seconds) {
+  Percentiles result;
+  result.count = static_cast<int>(std::min<uint64_t>(seconds.count(), INT_MAX));
+  result.mean = seconds.mean() * 1e3;
+  result.p50 = seconds.percentile(50) * 1e3;
+  result.p90 = seconds.percentile(90) * 1e3;
+  result.p95 = seconds.percentile(95) * 1e3;
+  result.p99 = seconds.percentile(99) * 1e3;
+  return result;
+}
+
+LoadSummary LoadTally::summary(double window_start_s, double window_end_s) const {
   LoadSummary summary;
   summary.window_s = std::max(0.0, window_end_s - window_start_s);
-  const TokenFlow flow(records, window_start_s, window_end_s);
-  double requests = 0, good = 0;
-  std::vector<const RequestRecord*> sample, answers;
-  int failed_before = 0;
-  for (const RequestRecord& r : records) {
-    if (r.intended_s >= window_start_s && r.intended_s <= window_end_s) sample.push_back(&r);
-    const bool before = r.end_s > 0 && r.end_s < window_start_s;
-    if (r.state == RequestState::Failed || r.state == RequestState::TimedOut) failed_before += before;
+  const TokenFlow flow(figures_, marks_, window_start_s, window_end_s);
+  Sample sample;
+  double requests = 0, good = 0, cut_tokens = 0, tokens = 0, prompts = 0;
+  int failed_before = 0, with_prompt = 0, answers = 0;
+  for (size_t i = 0; i < figures_.size(); ++i) {
+    const RequestFigures& f = figures_[i];
+    if (f.intended_s >= window_start_s && f.intended_s <= window_end_s) sample.push_back(&f);
+    const bool before = f.end_s > 0 && f.end_s < window_start_s;
+    if (f.state == RequestState::Failed || f.state == RequestState::TimedOut) failed_before += before;
+    if (f.state == RequestState::CutOff) cut_tokens += flow.output_inside(i);
     if (before) continue;
-    switch (r.state) {
+    switch (f.state) {
       case RequestState::Completed: ++summary.completed; break;
       case RequestState::Failed: ++summary.failed; break;
       case RequestState::TimedOut: ++summary.timed_out; break;
       case RequestState::CutOff: ++summary.cut_off; break;
     }
-    if (!r.fail_kind.empty()) ++summary.fail_kinds[r.fail_kind];
-    summary.output_tokens += flow.output_inside(r);
-    summary.prompt_tokens += flow.prompt_inside(r);
-    if (r.state != RequestState::Completed) continue;
-    answers.push_back(&r);
-    summary.usage_missing |= r.output_tokens < 0;
-    requests += flow.share_inside(r);
-    if (within(r, limits)) good += flow.share_inside(r);
+    if (f.fail_kind > 0) ++summary.fail_kinds[names_[f.fail_kind]];
+    summary.output_tokens += flow.output_inside(i);
+    summary.prompt_tokens += flow.prompt_inside(i);
+    if (f.state != RequestState::Completed) continue;
+    // The work done: every answer that was completed since the window opened, whenever it was asked for.
+    ++answers;
+    tokens += f.tokens();
+    if (f.prompt_tokens > 0) prompts += f.prompt_tokens, ++with_prompt;
+    ++summary.finish[f.finish == 0 ? "none" : names_[f.finish]];
+    summary.repetition += f.repetitive;
+    summary.empty += f.empty;
+    summary.usage_missing |= f.output_tokens < 0;
+    requests += flow.share_inside(i);
+    if (f.within_limits) good += flow.share_inside(i);
+  }
+  if (answers > 0) {
+    summary.mean_output_tokens = tokens / answers;
+    if (with_prompt > 0) summary.mean_prompt_tokens = prompts / with_prompt;
+    summary.repetition /= answers;
+    summary.empty /= answers;
   }
   if (summary.window_s > 0) {
+    // A request that was cut off counts by the answer that it had inside the window.
+    if (summary.mean_output_tokens > 0) requests += cut_tokens / summary.mean_output_tokens;
     summary.output_tok_s = summary.output_tokens / summary.window_s;
     summary.total_tok_s = (summary.output_tokens + summary.prompt_tokens) / summary.window_s;
     summary.requests_s = requests / summary.window_s;
     summary.goodput_rps = good / summary.window_s;
   }
   summarise_sample(sample, summary);
-  summarise_answers(answers, summary);
-  // A request that was cut off counts by the answer that it had inside the window.
-  if (summary.mean_output_tokens > 0 && summary.window_s > 0)
-    for (const RequestRecord& r : records)
-      if (r.state == RequestState::CutOff) summary.requests_s += flow.output_inside(r) / summary.mean_output_tokens / summary.window_s;
+  summary.itl_ms = percentiles_ms(itl_s_);
+  summary.retries = retries_;
+  summary.odd_usage = odd_usage_;
+  if (cached_of_ > 0) summary.cached_prompt_share = cached_tokens_ / cached_of_;
   warn(sample, summary);
   if (failed_before > 0) {
     summary.warnings.push_back(std::to_string(failed_before) + " warm-up requests failed");

@@ -1,5 +1,5 @@
 // A run's figures from its records. Throughput counts tokens that arrived inside the window, of requests that did
-// not fail; percentiles are nearest rank and censored when requests were cut off.
+// not fail; percentiles are nearest rank (ITL: within 0.1 %) and censored when requests were cut off.
 #pragma once
 
 #include <map>
@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/log_histogram.h"
 #include "load/request_record.h"
 #include "workload/workload.h"
 
 namespace hyperloom {
 
 struct Percentiles { double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0; int count = 0; };
+Percentiles percentiles_ms(const LogHistogram& seconds);
 
 struct LoadSummary {
   double window_s = 0;
@@ -22,6 +24,10 @@ struct LoadSummary {
   Percentiles ttft_ms, tpot_ms, itl_ms, e2e_ms, send_lateness_ms;
   bool censored = false;
   bool usage_missing = false;                  // tokens are event counts: an estimate
+  int odd_usage = 0;                           // answers whose usage ran backwards, was negative or absurd
+  int retries = 0;                             // requests sent again because a kept-alive connection had been closed
+  double cached_prompt_share = 0;              // prompt tokens that the server says it took from its cache
+  Percentiles read_wait_ms;                    // how long received bytes lay unread in our process, at most
   std::map<std::string, int> finish;           // reason -> count
   double mean_output_tokens = 0, mean_prompt_tokens = 0;   // of completed requests, by the server's count
   double repetition = 0;                       // share of completed answers that repeat themselves

@@ -16,8 +16,8 @@ std::string endpoint_url(const std::string& base_url, Traffic::Api api) {
 std::string request_body(const LoadSpec& spec, const PlannedRequest& planned) {
   Json body = {{"model", spec.model},
                {"max_tokens", planned.max_tokens},
-               {"stream", true},
-               {"stream_options", {{"include_usage", true}}}};
+               {"stream", spec.stream}};
+  if (spec.stream) body["stream_options"] = {{"include_usage", true}};
   if (spec.traffic.api == Traffic::Api::Chat) {
     body["messages"] = Json::array({{{"role", "user"}, {"content", planned.prompt}}});
   } else {

@@ -28,16 +28,23 @@ double RequestRecord::tpot_s() const {
 
 double RequestRecord::e2e_s() const { return end_s > 0 ? end_s - intended_s : -1; }
 
-std::vector<double> RequestRecord::itl_s() const {
-  std::vector<double> gaps;
+std::vector<TokenGap> RequestRecord::gaps() const {
+  std::vector<TokenGap> gaps;
+  gaps.reserve(marks.size());
   double since = marks.empty() ? 0 : marks.front().at_s;
   for (size_t i = 1; i < marks.size(); ++i) {
     const int fresh = marks[i].tokens - marks[i - 1].tokens;
     if (fresh <= 0) continue;   // an event without a new token: its wait belongs to the next one
-    gaps.insert(gaps.end(), static_cast<size_t>(fresh), (marks[i].at_s - since) / fresh);
+    gaps.push_back({(marks[i].at_s - since) / fresh, fresh});
     since = marks[i].at_s;
   }
   return gaps;
+}
+
+std::vector<double> RequestRecord::itl_s() const {
+  std::vector<double> seconds;
+  for (const TokenGap& gap : gaps()) seconds.insert(seconds.end(), static_cast<size_t>(gap.tokens), gap.seconds);
+  return seconds;
 }
 
 Json to_json_value(const RequestRecord& r) {
@@ -72,6 +79,9 @@ Json to_json_value(const RequestRecord& r) {
   word("reasoning", r.reasoning);
   if (r.http_status > 0) json["http_status"] = r.http_status;
   if (r.prompt_tokens >= 0) json["prompt_tokens"] = r.prompt_tokens;
+  if (r.cached_tokens >= 0) json["cached_tokens"] = r.cached_tokens;
+  if (r.odd_usage) json["odd_usage"] = true;
+  if (r.retries > 0) json["retries"] = r.retries;
   Json marks = Json::array();
   for (const TokenMark& mark : r.marks) marks.push_back({mark.at_s, mark.tokens});
   json["marks"] = std::move(marks);

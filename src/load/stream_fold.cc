@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "load/request_record.h"
 
@@ -25,12 +26,16 @@ std::string string_at(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-// -1 when absent or no sensible count.
-int count_at(const Json& object, const char* key) {
+constexpr double kMostTokens = 1e7;   // of one request; more is a broken counter
+
+// -1 when absent or no sensible count; the latter is odd.
+int count_at(const Json& object, const char* key, bool& odd) {
   const Json& value = child(object, key);
   if (!value.is_number()) return -1;
   const double number = value.get<double>();
-  return number >= 0 && number < 1e9 ? static_cast<int>(number) : -1;
+  if (number >= 0 && number <= kMostTokens) return static_cast<int>(number);
+  odd = true;
+  return -1;
 }
 
 // The words of an error body: {"error": {"message"}} (OpenAI), {"error": "..."}, {"message"} with
@@ -65,6 +70,7 @@ StreamFold::StreamFold(RequestRecord& record, bool chat)
 
 void StreamFold::on_bytes(std::string_view bytes, double now_s) {
   now_s_ = now_s;
+  bytes_ += bytes.size();
   if (record_.first_byte_s == 0 && !bytes.empty()) record_.first_byte_s = now_s;
   if (answers_ == 0 && raw_.size() < kMaxRawBytes) {
     raw_ += bytes.substr(0, kMaxRawBytes - raw_.size());
@@ -74,12 +80,22 @@ void StreamFold::on_bytes(std::string_view bytes, double now_s) {
 
 void StreamFold::on_event(const SseEvent& event) {
   if (record_.ended_by_done) return;
-  if (trim(event.data) == "[DONE]") {
+  if (event.data.size() < 64 && trim(event.data) == "[DONE]") {
     record_.ended_by_done = true;
     return;
   }
   if (error_event_) return;
-  const Json answer = Json::parse(event.data, nullptr, false);
+  if (event.event.empty() && answers_ > 0) {
+    if (const auto known = template_.match(event.data)) {
+      ++answers_;
+      known->reasoning ? add_text({}, known->text) : add_text(known->text, {});
+      note_token();
+      return add_mark(-1);
+    }
+  }
+  Json answer = Json::parse(event.data, nullptr, false);
+  // A stream of events is decoded with replacement (HTML standard, 9.2.5), so broken UTF-8 does not break an event.
+  if (answer.is_discarded()) answer = Json::parse(valid_utf8(event.data), nullptr, false);
   const bool is_error = event.event == "error";
   if (!answer.is_object()) {
     if (is_error) {
@@ -100,6 +116,7 @@ void StreamFold::on_event(const SseEvent& event) {
   }
   if (++answers_ == 1) raw_.clear();
   fold_answer(answer, false);
+  if (event.event.empty()) template_.learn(event.data, answer);
 }
 
 void StreamFold::fold_answer(const Json& answer, bool plain) {
@@ -108,18 +125,39 @@ void StreamFold::fold_answer(const Json& answer, bool plain) {
   if (choices.is_array()) {
     for (const Json& choice : choices) generated |= fold_choice(choice);
   }
-  const Json& usage = child(answer, "usage");   // cumulative: the last value counts, never the sum
-  if (const int prompt = count_at(usage, "prompt_tokens"); prompt >= 0) {
-    record_.prompt_tokens = prompt;
-  }
-  if (const int output = count_at(usage, "completion_tokens"); output >= 0) {
-    record_.output_tokens = output;
-  }
+  const Json& usage = child(answer, "usage");
+  fold_usage(usage);
   if (!generated) return;
+  note_token();
+  if (plain) record_.first_token_s = 0;
+  bool odd = false;
+  add_mark(count_at(usage, "completion_tokens", odd));
+}
+
+void StreamFold::note_token() {
   ++record_.counted_chunks;
   record_.last_token_s = now_s_;
-  if (!plain && record_.first_token_s == 0) record_.first_token_s = now_s_;
-  add_mark(usage);
+  if (record_.first_token_s == 0) record_.first_token_s = now_s_;
+}
+
+void StreamFold::add_text(std::string_view text, std::string_view reasoning) {
+  record_.text += text;
+  record_.reasoning += reasoning;
+  if (!text.empty() && record_.first_answer_s == 0) record_.first_answer_s = now_s_;
+}
+
+// Cumulative: the last value counts, never the sum.
+void StreamFold::fold_usage(const Json& usage) {
+  if (!usage.is_object()) return;
+  if (const int prompt = count_at(usage, "prompt_tokens", record_.odd_usage); prompt >= 0) {
+    record_.prompt_tokens = prompt;
+  }
+  if (const int output = count_at(usage, "completion_tokens", record_.odd_usage); output >= 0) {
+    record_.odd_usage |= output < record_.output_tokens;
+    record_.output_tokens = output;
+  }
+  const int cached = count_at(child(usage, "prompt_tokens_details"), "cached_tokens", record_.odd_usage);
+  if (cached >= 0) record_.cached_tokens = cached;
 }
 
 bool StreamFold::fold_choice(const Json& choice) {
@@ -132,22 +170,20 @@ bool StreamFold::fold_choice(const Json& choice) {
   if (!chat_ || !delta.is_object()) text += string_at(choice, "text");
   std::string reasoning = string_at(delta, "reasoning_content");
   if (reasoning.empty()) reasoning = string_at(delta, "reasoning");   // some servers send both
-  record_.text += text;
-  record_.reasoning += reasoning;
-  const bool answer = !text.empty() || has_tool_text(delta);
-  if (answer && record_.first_answer_s == 0) record_.first_answer_s = now_s_;
-  return answer || !reasoning.empty();
+  add_text(text, reasoning);
+  const bool tool = has_tool_text(delta);
+  if (tool && record_.first_answer_s == 0) record_.first_answer_s = now_s_;
+  return tool || !text.empty() || !reasoning.empty();
 }
 
-void StreamFold::add_mark(const Json& usage) {
+void StreamFold::add_mark(int said) {
   const int before = record_.marks.empty() ? 0 : record_.marks.back().tokens;
-  const int said = count_at(usage, "completion_tokens");
   if (said > 0) ++marks_by_usage_;
   record_.marks.push_back({now_s_, std::max(before, said > 0 ? said : before + 1)});
 }
 
 void StreamFold::fold_plain_body() {
-  const Json answer = Json::parse(raw_, nullptr, false);
+  const Json answer = Json::parse(valid_utf8(raw_), nullptr, false);
   if (!answer.is_object()) return;
   if (const std::optional<std::string> error = error_of(answer)) {
     error_event_ = true;
@@ -163,7 +199,8 @@ void StreamFold::fold_plain_body() {
 void StreamFold::spread_marks() {
   if (record_.output_tokens == 0 && record_.counted_chunks > 0) record_.output_tokens = -1;
   const size_t events = record_.marks.size();
-  if (record_.output_tokens <= 0 || marks_by_usage_ == static_cast<int>(events)) return;
+  const bool stands = marks_by_usage_ == static_cast<int>(events) && events > 0 && record_.marks.back().tokens <= record_.output_tokens;
+  if (record_.output_tokens <= 0 || stands) return;
   for (size_t i = 0; i < events; ++i) {
     const double share = static_cast<double>(i + 1) / static_cast<double>(events);
     record_.marks[i].tokens = static_cast<int>(std::lround(share * record_.output_tokens));
@@ -177,7 +214,7 @@ void StreamFold::on_end(int http_status, const std::string& transport_error, dou
   record_.http_status = http_status;
   parser_.finish();
   const bool http_ok = http_status == 0 || (http_status >= 200 && http_status < 300);
-  if (http_ok && answers_ == 0 && !error_event_) fold_plain_body();
+  if (http_ok && answers_ == 0 && !error_event_ && !refused()) fold_plain_body();
   spread_marks();
   judge(http_status, transport_error);
 }
@@ -193,7 +230,8 @@ void StreamFold::judge(int http_status, const std::string& transport_error) {
   }
   if (error_event_) return fail("error_event_in_stream", record_.fail_text);
   if (bad_event_) return fail("malformed_event", record_.fail_text);
-  if (parser_.overflowed()) return fail("event_too_long", "an event longer than 16 MiB");
+  if (parser_.overflowed()) return fail("event_too_large", "an event longer than 16 MiB");
+  if (refused()) return fail("answer_too_large", "an answer longer than 256 MiB");
   // After [DONE] all has been said: a rude close changes nothing.
   if (!transport_error.empty() && !record_.ended_by_done) return fail("transport", transport_error);
   if (answers_ == 0) {

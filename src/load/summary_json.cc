@@ -44,6 +44,10 @@ void to_json(Json& json, const LoadSummary& s) {
           {"send_lateness_ms", percentiles_json(s.send_lateness_ms)},
           {"censored", s.censored},
           {"usage_missing", s.usage_missing},
+          {"odd_usage", s.odd_usage},
+          {"retries", s.retries},
+          {"cached_prompt_share", s.cached_prompt_share},
+          {"read_wait_ms", percentiles_json(s.read_wait_ms)},
           {"finish", s.finish},
           {"mean_output_tokens", s.mean_output_tokens},
           {"mean_prompt_tokens", s.mean_prompt_tokens},
@@ -72,6 +76,10 @@ void from_json(const Json& json, LoadSummary& s) {
   s.send_lateness_ms = percentiles_from(json, "send_lateness_ms");
   s.censored = json.at("censored").get<bool>();
   s.usage_missing = json.at("usage_missing").get<bool>();
+  s.odd_usage = json.value("odd_usage", 0);   // these four are younger than the first journals
+  s.retries = json.value("retries", 0);
+  s.cached_prompt_share = json.value("cached_prompt_share", 0.0);
+  if (json.contains("read_wait_ms")) s.read_wait_ms = percentiles_from(json, "read_wait_ms");
   s.finish = json.at("finish").get<std::map<std::string, int>>();
   s.mean_output_tokens = json.at("mean_output_tokens").get<double>();
   s.mean_prompt_tokens = json.value("mean_prompt_tokens", 0.0);

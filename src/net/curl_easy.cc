@@ -3,8 +3,11 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace hyperloom {
 
@@ -65,12 +68,47 @@ CurlEasy::CurlEasy(const HttpRequest& request)
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+#if LIBCURL_VERSION_NUM >= 0x075000
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_send);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
+#endif
+  if (!request.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, request.ca_file.c_str());
+  if (request.insecure) {
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+  }
   double connect_s = kConnectSeconds;
   if (request.timeout_s > 0) {
     connect_s = std::min(connect_s, request.timeout_s);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(request.timeout_s * 1e3)));
   }
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, static_cast<long>(connect_s * 1e3)));
+}
+
+// Compressed bytes are refused before the first of them is looked at.
+size_t CurlEasy::on_header(char* bytes, size_t size, size_t count, void* self) {
+  const std::string_view line(bytes, size * count);
+  for (const char* name : {"content-encoding:", "transfer-encoding:"}) {
+    const size_t length = std::strlen(name);
+    if (line.size() < length || strncasecmp(line.data(), name, length) != 0) continue;
+    const std::string value = trim(line.substr(length));
+    if (strcasecmp(value.c_str(), "identity") == 0 || strcasecmp(value.c_str(), name[0] == 't' ? "chunked" : "") == 0) continue;
+    static_cast<CurlEasy*>(self)->refused_ = "the answer is compressed (" + trim(line).substr(0, 100) +
+                                             ") though nobody asked for that: switch it off at the server or its proxy";
+    return 0;
+  }
+  return size * count;
+}
+
+// libcurl sends a request again when a connection that it used before turns out to be dead before anything came back.
+// That is right once, on a fresh connection, and has to be told.
+int CurlEasy::on_send(void* self, char*, char*, int, int) {
+  auto& own = *static_cast<CurlEasy*>(self);
+  if (++own.sent_ == 1) curl_easy_setopt(own.get(), CURLOPT_FRESH_CONNECT, 1L);   // for the next attempt, if there is one
+  return CURL_PREREQFUNC_OK;
 }
 
 int CurlEasy::status() const {
@@ -80,6 +118,7 @@ int CurlEasy::status() const {
 }
 
 std::string CurlEasy::error_text(CURLcode code) const {
+  if (!refused_.empty()) return refused_;
   if (code == CURLE_OK) return "";
   return error_[0] ? error_ : curl_easy_strerror(code);
 }

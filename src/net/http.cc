@@ -39,6 +39,7 @@ HttpResponse http_call(const HttpRequest& request) {
   HttpResponse response;
   response.status = easy.status();
   response.body = std::move(sink.body);
+  response.retries = easy.retries();
   response.error = sink.too_long ? "the answer is longer than 64 MiB" : easy.error_text(code);
   return response;
 }

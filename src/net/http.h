@@ -1,5 +1,6 @@
 // HTTP by libcurl: a blocking call for control traffic, and a streaming multi client on our event loop.
-// HTTP/1.1, no proxy, no redirects. An HTTP error status is a value; so is a transport failure.
+// HTTP/1.1, no proxy, no redirects, no compression: an answer with a Content-Encoding is refused at its header (nobody
+// asked for it, and it may be a bomb). An HTTP error status is a value; so is a transport failure.
 #pragma once
 
 #include <functional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log_histogram.h"
 #include "os/event_loop.h"
 
 namespace hyperloom {
@@ -18,12 +20,15 @@ struct HttpRequest {
   std::string body;
   std::vector<std::string> headers;      // "Name: value"
   double timeout_s = 30;
+  std::string ca_file;                   // PEM certificates to trust instead of the system's; empty = the system's
+  bool insecure = false;                 // takes any certificate
 };
 
 struct HttpResponse {
   int status = 0;                        // 0 = no response
   std::string body;
   std::string error;                     // transport failure in words, empty when none
+  int retries = 0;                       // sent again, once: a kept-alive connection died before a byte of the answer came
   bool ok() const { return status >= 200 && status < 300 && error.empty(); }
 };
 
@@ -41,6 +46,8 @@ class HttpClient {
   using Call = uint64_t;
   Call start(const HttpRequest& request, Handlers handlers);
   void cancel(Call call);                // no further callback
+  // For each time that a connection had bytes for us: how long they may have waited, at most, in seconds.
+  const LogHistogram& read_wait_s() const;
 
  private:
   struct Impl;

@@ -14,7 +14,8 @@ namespace hyperloom {
 namespace {
 
 struct Transfer {
-  explicit Transfer(const HttpRequest& request) : easy(request) {}
+  Transfer(HttpClient::Call call_, const HttpRequest& request) : call(call_), easy(request) {}
+  const HttpClient::Call call;
   CurlEasy easy;
   HttpClient::Handlers handlers;
   std::exception_ptr* thrown = nullptr;   // where an exception of on_bytes waits until libcurl has returned
@@ -56,6 +57,7 @@ struct HttpClient::Impl {
   Call next_call_ = 1;
   bool inside_ = false, deferred_ = false;
   std::exception_ptr thrown_;
+  LogHistogram read_wait_s_;
 };
 
 HttpClient::Impl::~Impl() {
@@ -78,6 +80,7 @@ int HttpClient::Impl::on_socket(CURL*, curl_socket_t socket, int what, void* sel
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) wanted |= EPOLLIN;
     if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) wanted |= EPOLLOUT;
     impl.loop_.watch(socket, wanted, [&impl, socket](uint32_t ready) {
+      if (ready & EPOLLIN) impl.read_wait_s_.add(EventLoop::now_s() - impl.loop_.ready_since_s());
       int events = 0;
       if (ready & EPOLLIN) events |= CURL_CSELECT_IN;
       if (ready & EPOLLOUT) events |= CURL_CSELECT_OUT;
@@ -128,8 +131,9 @@ void HttpClient::Impl::settle() {
   for (int left = 0; CURLMsg* message = curl_multi_info_read(multi_, &left);) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
-    auto at = transfers_.begin();
-    while (at != transfers_.end() && at->second->easy.get() != message->easy_handle) ++at;
+    char* own = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &own);
+    const auto at = transfers_.find(reinterpret_cast<Transfer*>(own)->call);
     if (at == transfers_.end()) continue;
     const std::unique_ptr<Transfer> transfer = std::move(at->second);
     transfers_.erase(at);
@@ -138,6 +142,7 @@ void HttpClient::Impl::settle() {
     HttpResponse response;
     response.status = transfer->easy.status();
     response.error = transfer->easy.error_text(code);
+    response.retries = transfer->easy.retries();
     if (!thrown_) transfer->handlers.on_end(response, EventLoop::now_s());
   }
   const bool deferred = std::exchange(deferred_, false);
@@ -165,13 +170,16 @@ HttpClient::HttpClient(EventLoop& loop) : impl_(std::make_unique<Impl>(loop)) {
 
 HttpClient::~HttpClient() = default;
 
+const LogHistogram& HttpClient::read_wait_s() const { return impl_->read_wait_s_; }
+
 HttpClient::Call HttpClient::start(const HttpRequest& request, Handlers handlers) {
-  auto transfer = std::make_unique<Transfer>(request);
+  const Call call = impl_->next_call_++;
+  auto transfer = std::make_unique<Transfer>(call, request);
   transfer->handlers = std::move(handlers);
   transfer->thrown = &impl_->thrown_;
   curl_easy_setopt(transfer->easy.get(), CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(transfer->easy.get(), CURLOPT_WRITEDATA, transfer.get());
-  const Call call = impl_->next_call_++;
+  curl_easy_setopt(transfer->easy.get(), CURLOPT_PRIVATE, transfer.get());
   Transfer& kept = *(impl_->transfers_[call] = std::move(transfer));
   if (impl_->inside_) impl_->deferred_ = true;
   else impl_->add(kept);

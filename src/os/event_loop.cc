@@ -15,6 +15,9 @@
 namespace hyperloom {
 namespace {
 
+constexpr int kEventsARound = 256;
+constexpr double kSlept_s = 30e-6;   // a poll that finds something ready takes a few microseconds
+
 Error loop_error(const std::string& what) {
   return internal_error(what + ": " + std::strerror(errno));
 }
@@ -73,14 +76,15 @@ void EventLoop::unwatch(int fd) {
 
 EventLoop::TimerId EventLoop::after(double seconds, std::function<void()> action) {
   const TimerId id = next_timer_++;
-  timers_.emplace(now_s() + std::max(0.0, seconds), std::make_pair(id, std::move(action)));
+  timer_places_[id] = timers_.emplace(now_s() + std::max(0.0, seconds), std::make_pair(id, std::move(action)));
   return id;
 }
 
 void EventLoop::cancel(TimerId timer) {
-  const auto found = std::find_if(timers_.begin(), timers_.end(),
-                                  [&](const auto& entry) { return entry.second.first == timer; });
-  if (found != timers_.end()) timers_.erase(found);
+  const auto found = timer_places_.find(timer);
+  if (found == timer_places_.end()) return;
+  timers_.erase(found->second);
+  timer_places_.erase(found);
 }
 
 void EventLoop::run() {
@@ -89,10 +93,17 @@ void EventLoop::run() {
 }
 
 void EventLoop::step() {
-  const double wait_s = timers_.empty() ? -1 : std::max(0.0, timers_.begin()->first - now_s());
-  epoll_event events[64];
-  const int ready = wait_for_events(epoll_fd_, events, 64, wait_s);
+  const double asked_s = now_s();
+  const double wait_s = timers_.empty() ? -1 : std::max(0.0, timers_.begin()->first - asked_s);
+  epoll_event events[kEventsARound];
+  const int ready = wait_for_events(epoll_fd_, events, kEventsARound, wait_s);
   if (ready < 0 && errno != EINTR) throw loop_error("cannot wait for events");
+  // Whoever slept had nothing left waiting. Else what comes now became ready after the round before had asked, unless
+  // that one could not take all.
+  if (const double woke_s = now_s(); woke_s - asked_s > kSlept_s) ready_since_s_ = woke_s;
+  else if (!more_were_ready_) ready_since_s_ = asked_s_;
+  asked_s_ = asked_s;
+  more_were_ready_ = ready == kEventsARound;
   for (int i = 0; i < ready && !stopped_; ++i) {
     const int fd = static_cast<int>(events[i].data.u64 & 0xffffffff);
     const auto found = watched_.find(fd);
@@ -113,6 +124,7 @@ void EventLoop::step() {
     }
     worst_delay_s_ = std::max(worst_delay_s_, now_s() - at->first);
     const auto action = std::move(at->second.second);
+    timer_places_.erase(at->second.first);
     timers_.erase(at);
     action();
     at = timers_.begin();  // the action may have cancelled any

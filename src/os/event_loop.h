@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <unordered_map>
 
 namespace hyperloom {
 
@@ -25,6 +26,8 @@ class EventLoop {
   void stop() { stopped_ = true; }
   static double now_s();            // CLOCK_MONOTONIC
   double worst_delay_s() const { return worst_delay_s_; }   // how late timers fired: our own lateness
+  // Nothing that is being handled now can have been ready before this moment: the last time that nothing was left waiting.
+  double ready_since_s() const { return ready_since_s_; }
 
  private:
   void step();
@@ -38,7 +41,11 @@ class EventLoop {
     uint32_t serial;                // tells a descriptor number that was used again apart
   };
   std::map<int, Watched> watched_;
-  std::multimap<double, std::pair<TimerId, std::function<void()>>> timers_;
+  using Timers = std::multimap<double, std::pair<TimerId, std::function<void()>>>;
+  Timers timers_;
+  std::unordered_map<TimerId, Timers::iterator> timer_places_;
+  double ready_since_s_ = 0, asked_s_ = 0;
+  bool more_were_ready_ = false;    // than one round takes
 };
 
 }  // namespace hyperloom
