@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/enabled_engine.h"
@@ -15,7 +16,7 @@ namespace hyperloom {
 namespace {
 
 constexpr int kLeastPairs = 3, kMostPairs = 500;
-constexpr int kMostAttempts = 4;
+constexpr int kMostAttempts = 4, kMostLost = 3;      // legs a pair may repeat; pairs in a row, and engine failures, that a run outlives
 constexpr double kDemoTime_s = 25 * 60;
 constexpr const char* kSeed = "doctor";
 
@@ -27,20 +28,23 @@ class AaRun {
     study_.cores = engine.state.probe->machine.cores;
   }
 
-  // Ends early on a stop, or when one pair stays void.
+  // A pair that stays void is left out. Ends early on a stop, on a host that spoils three pairs in a row, and on an
+  // engine that fails three times: what was measured by then is kept.
   NoiseStudy run() {
-    for (int i = 0; i < pairs_ && !stop_flags().any; ++i) {
+    int lost = 0;
+    for (int i = 0; i < pairs_ && goes_on(lost); ++i) {
       bool done = false;
-      for (int attempt = 0; attempt < kMostAttempts && !done && !stop_flags().any; ++attempt) done = pair(i);
-      if (!done) {
-        if (!stop_flags().any) line_.note(fmt::format("pair {} was void {} times: no more pairs", i + 1, kMostAttempts));
-        break;
-      }
+      for (int attempt = 0; attempt < kMostAttempts && !done && goes_on(lost); ++attempt) done = pair(i);
+      lost = done ? 0 : lost + 1;
+      if (!done && !stop_flags().any) line_.note(fmt::format("pair {} was void {} times: left out", i + 1, kMostAttempts));
     }
+    if (lost >= kMostLost) line_.note(fmt::format("{} pairs in a row stayed void: no more pairs", lost));
     return study_;
   }
 
  private:
+  bool goes_on(int lost) const { return !stop_flags().any && lost < kMostLost && study_.failures.size() < kMostLost; }
+
   bool pair(int index) {
     const bool a_first = a_goes_first(kSeed, "aa", index);
     std::vector<AaLeg> both;
@@ -57,6 +61,7 @@ class AaRun {
     return true;
   }
 
+  // Nothing for a leg that is no evidence; the study then says why.
   std::optional<AaLeg> one_leg(int index, const std::string& place) {
     const LegOrder order = engine_.leg_order(seed_from(std::string(kSeed) + "/" + std::to_string(index)));
     line_.say(fmt::format("pair {} of {}, {} leg", index + 1, pairs_, place));
@@ -65,12 +70,15 @@ class AaRun {
     hooks.on_progress = [&](const LoadProgress& p) { line_.update(p); };
     const LegOutcome outcome = run_leg(engine_.pack, order, log_, hooks);
     if (stop_flags().any) return std::nullopt;
-    if (const auto* failure = std::get_if<Failure>(&outcome))
-      throw Error(ErrorKind::NotEnabled, "the stock engine failed in a leg: " + failure->text(), failure->first_move);
+    if (const auto* failure = std::get_if<Failure>(&outcome)) {
+      study_.failures.push_back(failure->text() + (failure->first_move.empty() ? "" : "; " + failure->first_move));
+      line_.note("the stock engine failed in a leg: " + study_.failures.back());
+      return std::nullopt;
+    }
     const LegResult& leg = std::get<LegResult>(outcome);
     if (!leg.void_reasons.empty()) {
       study_.voids.push_back({leg.void_reasons.front()});
-      line_.note("void: " + leg.void_reasons.front());
+      line_.note("void: " + join(leg.void_reasons, "; "));
       return std::nullopt;
     }
     return AaLeg{std::log(leg.value), leg.load.completed, leg.load.window_s, leg.neighbours.foreign_cpu, leg.neighbours.steal};
@@ -95,9 +103,13 @@ int doctor_noise(const DoctorOptions& options) {
   line.note(fmt::format("A/A: {} pairs of boots of {}, {} requests a leg; about {}", options.pairs, engine.state.enabled->build,
                         engine.state.enabled->leg_requests, format_duration(2.0 * options.pairs * (engine.window_s() + 5))));
   const NoiseStudy study = AaRun(engine, folder.path(), options.pairs, line).run();
+  if (!options.save_legs.empty()) write_file(options.save_legs, to_json_lines(study));
   line.say("");
   std::printf("%s", to_text(study, workload.alpha, workload.comparisons, seed_from(kSeed)).c_str());
   if (stop_flags().any) return static_cast<int>(ErrorKind::Interrupted);
+  if (study.failures.size() >= kMostLost)
+    throw Error(ErrorKind::NotEnabled, "the stock engine failed in " + std::to_string(study.failures.size()) + " legs: " + study.failures.back(),
+                "the figures above are of the legs before");
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/noise_study.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "load/random.h"
 #include "stats/quantile.h"
 
@@ -63,7 +65,7 @@ std::string boot_lines(const NoiseStudy& s) {
 }
 
 std::string void_lines(const NoiseStudy& s) {
-  const size_t all = s.legs.size() + s.voids.size();
+  const size_t all = s.legs.size() + s.voids.size() + s.failures.size();
   std::string text = fmt::format("void legs       {} of {}\n", s.voids.size(), all);
   std::map<std::string, int> reasons;
   for (const AaVoid& v : s.voids) ++reasons[v.reason.substr(0, v.reason.find_first_of("0123456789"))];
@@ -71,6 +73,7 @@ std::string void_lines(const NoiseStudy& s) {
     const auto example = std::find_if(s.voids.begin(), s.voids.end(), [&, start = reason](const AaVoid& v) { return v.reason.rfind(start, 0) == 0; });
     text += fmt::format("                {} x {}\n", count, example->reason);
   }
+  if (!s.failures.empty()) text += fmt::format("failed legs     {} of {}, the last: {}\n", s.failures.size(), all, s.failures.back());
   return text;
 }
 
@@ -198,6 +201,16 @@ Walked walk_session(const std::vector<double>& differences, double alpha, int co
     walked.kept += verdict == Verdict::Faster;
   }
   return walked;
+}
+
+std::string to_json_lines(const NoiseStudy& s) {
+  std::string lines;
+  for (size_t i = 0; i < s.legs.size(); ++i) {
+    const AaLeg& leg = s.legs[i];
+    lines += Json({{"pair", i / 2 + 1}, {"log_value", leg.log_value}, {"requests", leg.requests}, {"window_s", leg.window_s},
+                   {"foreign_cpu", leg.foreign_cpu}, {"steal", leg.steal}}).dump() + "\n";
+  }
+  return lines;
 }
 
 std::string to_text(const NoiseStudy& s, double alpha, int comparisons, uint64_t seed, int sessions) {

@@ -39,9 +39,12 @@ struct NoiseStudy {
   std::vector<AaLeg> legs;
   std::vector<double> differences;       // second label over first, per pair
   std::vector<AaVoid> voids;
+  std::vector<std::string> failures;     // legs in which the engine failed, each as one line
   std::string governor;                  // "" = not told
   int cores = 0;
 };
+// One line a leg that counted, in the order of boots, two a pair: {"pair", "log_value", "requests", "window_s", "foreign_cpu", "steal"}.
+std::string to_json_lines(const NoiseStudy& study);
 // The findings and the advice, line by line.
 std::string to_text(const NoiseStudy& study, double alpha, int comparisons, uint64_t seed, int sessions = 2000);
 

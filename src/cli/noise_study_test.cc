@@ -1,10 +1,14 @@
 #include "cli/noise_study.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "load/random.h"
 
 namespace hyperloom {
@@ -112,6 +116,24 @@ TEST(NoiseText, TooFewPairs) {
   NoiseStudy s;
   s.voids = {{"stopped"}};
   EXPECT_NE(to_text(s, 0.05, 20, 1, 40).find("too few pairs"), std::string::npos);
+}
+
+TEST(Study, SaysWhichLegsFailed) {
+  NoiseStudy s = study(0.003);
+  s.failures = {"killed by signal 11", "port in use"};
+  const std::string text = to_text(s, 0.05, 20, 1, 40);
+  EXPECT_NE(text.find(fmt::format("failed legs     2 of {}, the last: port in use", s.legs.size() + s.voids.size() + 2)), std::string::npos) << text;
+}
+
+TEST(Study, LegsAreSavedInOrder) {
+  NoiseStudy s;
+  s.legs = {{1.5, 64, 10, 0.01, 0}, {1.25, 64, 11, 0, 0}, {2, 32, 9, 0, 0.5}, {0, 1, 1, 0, 0}};
+  std::istringstream lines(to_json_lines(s));
+  std::vector<Json> read;
+  for (std::string line; std::getline(lines, line);) read.push_back(Json::parse(line));
+  ASSERT_EQ(read.size(), 4u);
+  EXPECT_EQ(read.at(1).at("pair"), 1);
+  EXPECT_EQ(read.at(2), Json({{"pair", 2}, {"log_value", 2.0}, {"requests", 32}, {"window_s", 9.0}, {"foreign_cpu", 0.0}, {"steal", 0.5}}));
 }
 
 }  // namespace
