@@ -39,6 +39,8 @@ def tracked():
     for top, folders, names in os.walk(ROOT):
         folders[:] = [f for f in folders if f not in (".git", "build", "ignored", "__pycache__", ".cache", "node_modules", "shared")]
         for name in names:
+            if name == ".git":   # of a worktree: a file that says where the repository is
+                continue
             yield pathlib.Path(top) / name
 
 
