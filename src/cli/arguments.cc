@@ -105,6 +105,25 @@ Limit parse_limit(const std::string& text) {
   return limit;
 }
 
+SweepSteps parse_sweep(const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    return bad_input("--sweep `" + text + "`: " + why, "write clients, rate, or their steps, as clients:1,8,64 or rate:0.5,1,2");
+  };
+  const size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  if (kind != "clients" && kind != "rate") throw refuse("unknown kind of load `" + kind + "`" + did_you_mean(kind, {"clients", "rate"}));
+  SweepSteps steps{.by_rate = kind == "rate"};
+  if (colon == std::string::npos) return steps;
+  for (const std::string& part : split(text.substr(colon + 1), ',')) {
+    double load = 0;
+    if (!number_of(part, load) || load <= 0) throw refuse("`" + part + "` is no load above 0");
+    if (!steps.by_rate && (load != std::floor(load) || load > 1e6)) throw refuse(part + " is no number of clients");
+    if (!steps.loads.empty() && load <= steps.loads.back()) throw refuse(part + " does not rise");
+    steps.loads.push_back(load);
+  }
+  return steps;
+}
+
 Traffic checked_traffic(const TrafficFlags& flags) {
   at_least_one("--requests", flags.requests);
   if (!(flags.rate_rps >= 0) || !std::isfinite(flags.rate_rps))

@@ -23,6 +23,10 @@ std::string checked_url(const std::string& url, const std::string& flag);
 // "ttft:p95:500": metric, percentile (50, 90, 95 or 99), limit in ms.
 Limit parse_limit(const std::string& text);
 
+// "clients", "rate", "clients:1,8,64", "rate:0.5,1,2": what a sweep steps through. No steps = it finds its own.
+struct SweepSteps { bool by_rate = false; std::vector<double> loads; };
+SweepSteps parse_sweep(const std::string& text);
+
 struct TrafficFlags {
   int clients = 8;
   double rate_rps = 0;                   // above 0: open loop

@@ -50,6 +50,16 @@ TEST(Url, CheckedAndTrimmed) {
     EXPECT_NE(problem_of([&] { checked_url(bad, "--url"); }).find("--url"), std::string::npos) << bad;
 }
 
+TEST(SweepFlag, ReadsAndRefuses) {
+  EXPECT_FALSE(parse_sweep("clients").by_rate);
+  EXPECT_TRUE(parse_sweep("clients").loads.empty());
+  EXPECT_EQ(parse_sweep("rate:0.5,1,2.5").loads, (std::vector<double>{0.5, 1, 2.5}));
+  EXPECT_TRUE(parse_sweep("rate:1").by_rate);
+  for (const char* bad : {"", "client", "rates:1", "clients:", "clients:1,", "clients:2,1", "clients:1,1", "clients:1.5", "clients:0", "rate:-1",
+                          "rate:nan", "rate:inf", "rate:1 2", "clients:1e9", ":1", "1,2"})
+    EXPECT_NE(problem_of([&] { parse_sweep(bad); }).find("--sweep"), std::string::npos) << bad;
+}
+
 TEST(LimitFlag, ReadsAndRefuses) {
   const Limit limit = parse_limit("ttft:p95:500.5");
   EXPECT_EQ(limit.metric, "ttft");

@@ -2,16 +2,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/arguments.h"
-#include "cli/bench_leg.h"
+#include "cli/bench_parts.h"
+#include "cli/bench_target.h"
 #include "cli/load_line.h"
 #include "cli/prompt_cache.h"
 #include "cli/sample_size.h"
@@ -21,49 +19,6 @@
 
 namespace hyperloom {
 namespace {
-
-// A key in an argument would stand in `ps` and in shell histories.
-void add_key(LoadSpec& spec, const std::string& variable) {
-  const char* key = std::getenv(variable.c_str());
-  if (!key || !*key) throw bad_input("--api-key-env " + variable + ": that variable is not set", "export it first; the option takes its name, not the key");
-  spec.secret = trim(key);
-  if (spec.secret.find_first_of("\r\n") != std::string::npos)
-    throw bad_input("--api-key-env " + variable + ": the key has a line break in it", "export the key alone");
-  spec.headers.push_back("Authorization: Bearer " + spec.secret);
-}
-
-LoadSpec load_spec(const BenchOptions& options) {
-  LoadSpec spec;
-  spec.url = checked_url(options.url, "--url");
-  spec.model = options.model;
-  for (const std::string& header : options.headers)
-    if (header.find(':') == std::string::npos || header[0] == ':')
-      throw bad_input("--header `" + header + "` is no header", "write it as \"Name: value\"");
-  spec.headers = options.headers;
-  spec.stream = options.stream;
-  spec.insecure = options.insecure;
-  if (!options.ca_file.empty() && !std::ifstream(options.ca_file))
-    throw bad_input("--cacert " + options.ca_file.string() + " cannot be read", "name a PEM file with the certificates to trust");
-  spec.ca_file = options.ca_file;
-  if (!options.api_key_env.empty()) add_key(spec, options.api_key_env);
-  spec.traffic = checked_traffic({.clients = options.clients, .rate_rps = options.rate_rps, .requests = options.requests,
-                                  .prompt_tokens = options.prompt_tokens, .output_tokens = options.output_tokens,
-                                  .api = options.api, .dataset = options.dataset, .seed = options.seed,
-                                  .ignore_eos = options.ignore_eos});
-  spec.warmup_requests = options.warmup >= 0 ? options.warmup : spec.traffic.clients / 2;
-  if (options.duration_s < 0) throw bad_input(fmt::format("--duration {} is no time", options.duration_s), "give seconds above 0");
-  spec.time_limit_s = options.duration_s;
-  for (const std::string& limit : options.limits) spec.limits.push_back(parse_limit(limit));
-  return spec;
-}
-
-void check_dataset(const Traffic& traffic, uint64_t seed, int count) {
-  try {
-    make_trace(traffic, seed, count, 0);
-  } catch (const Error& error) {
-    throw Error(error.kind(), "--dataset: " + std::string(error.what()), error.mend());
-  }
-}
 
 std::string what_runs(const LoadSpec& spec, int requests) {
   const Traffic& t = spec.traffic;
@@ -100,7 +55,7 @@ void print_limits(const LoadSpec& spec, const LoadSummary& summary) {
 }
 
 int bench_url(const BenchOptions& options) {
-  LoadSpec spec = load_spec(options);
+  LoadSpec spec = url_load_spec(options);
   check_writable(options.save_result, "--save-result");
   check_writable(options.save_requests, "--save-requests");
   check_writable(options.markdown, "--markdown");
@@ -148,6 +103,7 @@ int bench_command(const BenchOptions& options) {
   if (options.url.empty() == options.workload.empty())
     throw bad_input(options.url.empty() ? "bench needs a server" : "--url and --workload exclude each other",
                     "give --url http://HOST:PORT of a running server, or --workload FILE to launch one");
+  if (!options.sweep.empty()) return bench_sweep(options);
   return options.url.empty() ? bench_leg(options) : bench_url(options);
 }
 

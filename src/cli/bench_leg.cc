@@ -1,4 +1,4 @@
-#include "cli/bench_leg.h"
+#include "cli/bench_parts.h"
 
 #include <fmt/format.h>
 

@@ -42,6 +42,7 @@ struct BenchOptions {
   std::filesystem::path ca_file, markdown;
   std::vector<std::string> headers;
   std::vector<std::string> limits;     // "ttft:p95:500" in ms
+  std::string sweep;                   // "clients", "rate" or their steps; empty = no sweep
 };
 int bench_command(const BenchOptions& options);
 

@@ -104,6 +104,10 @@ int run(int argc, char** argv) {
   c->add_flag("--insecure", bench.insecure, "take any certificate")->group("Server");
   c->add_option("--clients,--max-concurrency", bench.clients, "closed loop: requests in flight")->capture_default_str()->group("Load");
   c->add_option("--rate,--request-rate", bench.rate_rps, "open loop instead: Poisson requests a second")->excludes("--clients")->group("Load");
+  c->add_option_function<std::vector<std::string>>("--sweep", [&](const std::vector<std::string>& what) {
+     bench.sweep = what.empty() || what[0].empty() ? "clients" : what[0];
+   }, "steps of load up to saturation, and the knee: clients (default), rate, or their steps as clients:1,8,64")
+      ->expected(0, 1)->type_name("WHAT")->excludes("--clients")->excludes("--rate")->group("Load");
   c->add_option("--requests,--num-prompts", bench.requests, "measured requests")->capture_default_str()->group("Load");
   c->add_option("--warmup,--num-warmups", bench.warmup, "requests before the window opens; default: half the clients")->group("Load");
   c->add_option("--duration", bench.duration_s, "close the window after so many seconds at the latest")->group("Load");

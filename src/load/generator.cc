@@ -281,7 +281,8 @@ void LoadRun::warn(LoadResult& result, ThreadCost spent) const {
     for (const RequestFigures& f : tally_.figures())
       if (f.ttft_s() >= 0) ttft.push_back({f.intended_s, f.ttft_s()});
     const std::string said = saturation_warning(in_flight_over_time_, ttft, result.window_start_s, result.window_end_s);
-    if (!said.empty()) warnings.push_back(said);
+    result.saturated = !said.empty();
+    if (result.saturated) warnings.push_back(said);
   }
   if (out_of_connections_) {
     warnings.push_back("client was the bottleneck: stopped sending with " + std::to_string(most_in_flight_) +

@@ -43,6 +43,7 @@ struct LoadResult {
   double answered_prompt_tokens = 0;     // by usage, of all answers, warm-up too
   LogHistogram itl_s{0.001};
   bool stopped = false;                  // by stop_flag
+  bool saturated = false;                // the open loop asked for more than the server can do (load/saturation.h)
 };
 
 LoadResult run_load(const LoadSpec& spec, const RequestTrace& trace, const std::function<void(const LoadProgress&)>& progress = {},

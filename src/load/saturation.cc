@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "stats/quantile.h"
 
@@ -13,6 +14,8 @@ constexpr size_t kStretches = 12, kThird = kStretches / 3;
 constexpr size_t kLeastValues = 3;
 constexpr double kCriticalT = 4.144;   // t quantile 0.999 at 10 degrees of freedom
 constexpr double kLeastGrowth = 1.5;
+constexpr double kLeastShare = 0.1;    // of the throughput that added load asks for
+constexpr double kAsGood = 0.9;        // of the greatest power
 
 // Empty when a stretch has too few values.
 std::vector<double> stretch_means(const std::vector<TimedValue>& values, double start_s, double end_s) {
@@ -37,7 +40,33 @@ bool means_rise(const std::vector<double>& means) {
   return !means.empty() && slope_t(means) > kCriticalT && last_third(means) > kLeastGrowth * first_third(means);
 }
 
+// Whether point `i` brought work for its load, beyond the best of the points before it.
+bool pays(const std::vector<LoadPoint>& points, size_t i) {
+  const auto best = std::max_element(points.begin(), points.begin() + static_cast<long>(i),
+                                     [](const LoadPoint& a, const LoadPoint& b) { return a.throughput < b.throughput; });
+  const LoadPoint& now = points[i];
+  if (now.throughput <= 0) return false;
+  if (best->throughput <= 0 || now.latency <= best->latency) return true;
+  return std::log(now.throughput / best->throughput) >= kLeastShare * std::log(now.load / best->load);
+}
+
+double power(const LoadPoint& point) { return point.keeps_up && point.latency > 0 ? point.throughput / point.latency : 0; }
+
 }  // namespace
+
+LoadCurve read_curve(const std::vector<LoadPoint>& points) {
+  LoadCurve curve;
+  for (size_t i = 0; i < points.size() && !curve.saturated; ++i) {
+    const bool idle_steps = i > 0 && i + 1 < points.size() && !pays(points, i) && !pays(points, i + 1);
+    if (!points[i].keeps_up || idle_steps) curve.saturated = i;
+  }
+  const auto best = std::max_element(points.begin(), points.end(), [](const LoadPoint& a, const LoadPoint& b) { return power(a) < power(b); });
+  if (points.size() < 2 || power(*best) <= 0 || (best == points.end() - 1 && !curve.saturated)) return curve;
+  curve.knee = static_cast<size_t>(best - points.begin());
+  for (size_t i = 0; i < points.size(); ++i)
+    if (i != *curve.knee && power(points[i]) >= kAsGood * power(*best)) curve.beside.push_back(i);
+  return curve;
+}
 
 bool rises(const std::vector<TimedValue>& values, double start_s, double end_s) {
   return end_s > start_s && means_rise(stretch_means(values, start_s, end_s));

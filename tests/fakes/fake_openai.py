@@ -5,6 +5,7 @@ Prints "ready PORT" on standard output once it listens. Answers are a function o
 gets the same text. Routes: /health, /v1/models, /props, /metrics, /tokenize, /v1/completions, /v1/chat/completions.
 """
 import argparse
+import contextlib
 import json
 import socket
 import sys
@@ -20,8 +21,9 @@ WORDS = ("river stone early bright under carry seven window gentle north apple q
 class State:
     """Counters that all request threads share."""
 
-    def __init__(self):
+    def __init__(self, slots):
         self.lock = threading.Lock()
+        self.slots = threading.Semaphore(slots) if slots else contextlib.nullcontext()
         self.requests = self.active = self.most_active = self.health_checks = 0
         self.prompt_tokens = self.output_tokens = 0
 
@@ -48,6 +50,7 @@ def parse_arguments():
     p.add_argument("--drop-after", type=int, default=-1, help="reset the connection after N tokens")
     p.add_argument("--cut-after", type=int, default=-1, help="clean end without finish after N tokens")
     p.add_argument("--stall-after", type=int, default=-1, help="fall silent after N tokens")
+    p.add_argument("--slots", type=int, default=0, help="so many answers at a time, the rest wait; 0 = all at once")
     p.add_argument("--hang", action="store_true", help="take requests and never answer")
     p.add_argument("--status", type=int, default=200, help="answer completions with this HTTP status")
     p.add_argument("--fail-first", type=int, default=0, help="HTTP 500 for the first N completions")
@@ -146,7 +149,8 @@ class Handler(BaseHTTPRequestHandler):
                     f.write(json.dumps({"n": number, "path": self.path, "active": s.active,
                                         "authorization": self.headers.get("Authorization", ""), "body": body}) + "\n")
         try:
-            self.answer(body, chat, number)
+            with s.slots:
+                self.answer(body, chat, number)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
         finally:
@@ -256,7 +260,7 @@ class Server(ThreadingHTTPServer):
 def main():
     options = parse_arguments()
     server = Server((options.host, options.port), Handler)
-    server.options, server.state, server.never = options, State(), threading.Event()
+    server.options, server.state, server.never = options, State(options.slots), threading.Event()
     print("ready", server.server_address[1], flush=True)
     try:
         server.serve_forever(poll_interval=0.1)

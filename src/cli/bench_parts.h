@@ -1,11 +1,12 @@
-// `hyperloom bench --workload`: one full leg as a session would run it.
+// The ways of `hyperloom bench`, apart from one load on a URL (bench_command.cc).
 #pragma once
 
 #include "cli/commands.h"
 
 namespace hyperloom {
 
-int bench_leg(const BenchOptions& options);
+int bench_leg(const BenchOptions& options);      // --workload: one full leg as a session would run it
+int bench_sweep(const BenchOptions& options);    // --sweep: steps of load up to saturation
 
 // Error(BadInput) unless `file` can be written later: a result that took minutes must not be lost to a wrong path.
 void check_writable(const std::filesystem::path& file, const std::string& flag);
