@@ -37,10 +37,7 @@ NoisePool pool_before(const SessionState& state, const std::string& comparison) 
   std::vector<double> logs;
   for (const LegRecord* leg : state.good_legs("stock")) logs.push_back(std::log(leg->done->result->value));
   pool.add_stock_legs(logs);
-  for (const Comparison& c : state.comparisons) {
-    if (c.intent.id == comparison) break;
-    if (c.decided && c.decided->verdict != "failed" && c.decided->verdict != "abandoned") pool.add_comparison(c.log_ratios());
-  }
+  for (const Comparison* c : state.decided_before(comparison)) pool.add_comparison(c->log_ratios());
   return pool;
 }
 
@@ -64,10 +61,11 @@ CriticVerdict BuiltInCritic::review(const Pack& pack, const SessionState& state,
       return veto("pair_mismatch", "pair " + std::to_string(pair.pair) + " does not follow from its legs");
   }
   if (ratios.empty()) return veto("no_pairs", "nothing was compared");
-  Look again = look(pool_before(state, c.intent.id), ratios, test_plan(state));
+  const TestPlan plan = test_plan(state);
+  Look again = deciding_look(pool_before(state, c.intent.id), ratios, plan);
   verdict.recomputed_log = again.raw;
   // A rescue of a missed limit stands on its guards, not on throughput.
-  const LimitGuards guards = guard_limits(state, c);
+  const LimitGuards guards = guard_limits(state, c, plan);
   const bool rescues = guards.rescues && again.raw > -again.s;
   if (c.decided->verdict == "faster" && !rescues && again.verdict != Verdict::Faster)
     return veto("not_reproduced", "recomputed from the legs the verdict is " + std::string(name_of(again.verdict)));

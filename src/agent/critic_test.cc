@@ -106,6 +106,20 @@ TEST(Critic, VetoesALatencyLimitThatTheLegsDoNotProve) {
   EXPECT_EQ(scene.review().code, "limit_unproven");
 }
 
+TEST(Critic, PairsThatOnlyALatencyGuardAskedForDoNotUndoTheVerdict) {
+  Scene scene;
+  for (int i = 3; i < 7; ++i) {
+    std::string n = std::to_string(i);
+    scene.add_leg("A" + n, "pair", {}, 100, "trace" + n);
+    const double value = i % 2 ? 93 : 107;
+    scene.add_leg("B" + n, "pair", scene.s.comparisons[0].intent.b, value, "trace" + n);
+    scene.s.comparisons[0].pairs.push_back({"C1", "A" + n, "B" + n, i, std::log(value / 100)});
+  }
+  const Comparison& c = scene.s.comparisons[0];
+  EXPECT_NE(look(pool_before(scene.s, "C1"), c.log_ratios(), test_plan(scene.s)).verdict, Verdict::Faster);
+  EXPECT_TRUE(scene.review().sign) << scene.review().why;
+}
+
 TEST(Critic, VetoesFiguresThatDoNotFollow) {
   Scene value;
   value.leg("B0").done->result->value = 150;

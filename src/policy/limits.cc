@@ -5,7 +5,6 @@
 
 #include "load/metrics.h"
 #include "stats/quantile.h"
-#include "stats/sequential.h"
 
 namespace hyperloom {
 namespace {
@@ -23,39 +22,51 @@ std::vector<double> logs_of(const std::vector<const LegRecord*>& legs, const Lim
   return out;
 }
 
+// The limit's metric over a comparison's pairs: log(B / A), and log(A). Pairs in which either leg lacks it are left out.
+struct LimitPairs { std::vector<double> worse, incumbent; };
+LimitPairs limit_pairs(const SessionState& s, const Comparison& c, const Limit& limit) {
+  LimitPairs out;
+  for (const PairDone& pair : c.pairs) {
+    double a = limit_value_ms(s.leg(pair.leg_a)->done->result->load, limit);
+    double b = limit_value_ms(s.leg(pair.leg_b)->done->result->load, limit);
+    if (a <= 0 || b <= 0) continue;
+    out.worse.push_back(std::log(b / a));
+    out.incumbent.push_back(std::log(a));
+  }
+  return out;
+}
+
+NoisePool limit_pool(const SessionState& s, const Comparison& c, const Limit& limit) {
+  NoisePool pool;
+  pool.add_stock_legs(logs_of(s.good_legs("stock"), limit));
+  for (const Comparison* earlier : s.decided_before(c.intent.id)) pool.add_comparison(limit_pairs(s, *earlier, limit).worse);
+  return pool;
+}
+
 }  // namespace
 
-LimitGuards guard_limits(const SessionState& s, const Comparison& c) {
+LimitGuards guard_limits(const SessionState& s, const Comparison& c, const TestPlan& plan) {
   LimitGuards guards;
-  const size_t least_pairs = static_cast<size_t>(TestPlan{}.min_pairs);
+  const size_t least_pairs = static_cast<size_t>(plan.min_pairs);
   for (const Limit& limit : s.workload.objective.limits) {
-    std::vector<double> worse, incumbent;
-    for (const PairDone& pair : c.pairs) {
-      double a = limit_value_ms(s.leg(pair.leg_a)->done->result->load, limit);
-      double b = limit_value_ms(s.leg(pair.leg_b)->done->result->load, limit);
-      if (a <= 0 || b <= 0) continue;
-      worse.push_back(std::log(b / a));
-      incumbent.push_back(std::log(a));
-    }
-    if (worse.size() < 2) {
+    const LimitPairs pairs = limit_pairs(s, c, limit);
+    const NoisePool pool = limit_pool(s, c, limit);
+    if (pairs.worse.size() < 2 || pool.df() < 1) {
       guards.all_pass = false;
-      guards.lines.push_back(name_of_limit(limit) + ": unproven, too few pairs");
+      guards.lines.push_back(name_of_limit(limit) + (pool.df() < 1 ? ": unproven, no stock legs to know its noise by" : ": unproven, too few pairs"));
       continue;
     }
-    double margin = std::log(limit.max_ms) - mean(incumbent);
-    NoisePool pool;
-    pool.add_stock_legs(logs_of(s.good_legs("stock"), limit));
+    const double margin = std::log(limit.max_ms) - mean(pairs.incumbent);
     const bool missed = margin < 0;
-    const double alpha = missed ? s.workload.alpha / s.workload.comparisons : 0.05;
-    GuardResult result = latency_guard(pool, worse, margin, TestPlan{}.max_pairs, alpha);
+    GuardResult result = latency_guard(pool, pairs.worse, margin, plan.max_pairs, missed ? plan.alpha_k : 0.05);
     if (missed) {
       guards.may_rescue = true;
-      result.pass = result.pass && worse.size() >= least_pairs;
+      result.pass = result.pass && pairs.worse.size() >= least_pairs;
     }
     guards.all_pass = guards.all_pass && result.pass;
     char text[160];
     std::snprintf(text, sizeof text, ": %s, candidate about %.0f ms", result.pass ? "proven" : "unproven",
-                  std::exp(mean(incumbent) + result.mean));
+                  std::exp(mean(pairs.incumbent) + result.mean));
     guards.lines.push_back(name_of_limit(limit) + text);
   }
   guards.rescues = guards.may_rescue && guards.all_pass;

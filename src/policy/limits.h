@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "state/session_state.h"
+#include "stats/sequential.h"
 
 namespace hyperloom {
 
@@ -18,7 +19,8 @@ struct LimitGuards {
   std::vector<std::string> lines;
 };
 
-LimitGuards guard_limits(const SessionState& state, const Comparison& comparison);
+// Noise: what the limit's own metric did over the stock legs and over earlier comparisons. Without any the answer is "unproven".
+LimitGuards guard_limits(const SessionState& state, const Comparison& comparison, const TestPlan& plan);
 
 // Whether the legs' geometric mean meets every limit; true without limits.
 bool meets_limits(const Objective& objective, const std::vector<const LegRecord*>& legs);

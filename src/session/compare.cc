@@ -26,9 +26,9 @@ Step decide(const Comparison& c, const std::string& verdict, const std::string& 
 std::optional<Step> judge_pairs(const SessionState& s, const Comparison& c) {
   if (c.pairs.empty()) return {};
   TestPlan plan = test_plan(s);
-  Look now = look(s.pool, c.log_ratios(), plan);
-  bool last = now.n >= plan.max_pairs;
-  LimitGuards guards = guard_limits(s, c);
+  Look now = deciding_look(s.pool, c.log_ratios(), plan);
+  bool last = static_cast<int>(c.pairs.size()) >= plan.max_pairs;
+  LimitGuards guards = guard_limits(s, c, plan);
   if (guards.rescues && now.raw > -now.s)
     return decide(c, "faster", "meets a limit that the incumbent misses", now, guards.lines);
   if (now.verdict == Verdict::Faster) {

@@ -291,6 +291,15 @@ const Comparison* SessionState::comparison(const std::string& id) const {
     if (c.intent.id == id) return &c;
   return nullptr;
 }
+std::vector<const Comparison*> SessionState::decided_before(const std::string& comparison) const {
+  std::vector<const Comparison*> out;
+  for (const Comparison& c : comparisons) {
+    if (c.intent.id == comparison) break;
+    if (c.decided && c.decided->verdict != "failed" && c.decided->verdict != "abandoned") out.push_back(&c);
+  }
+  return out;
+}
+
 const Proposal* SessionState::proposal(const std::string& id) const {
   for (const Proposal& p : proposals)
     if (p.intent.id == id) return &p;

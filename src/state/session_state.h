@@ -104,6 +104,8 @@ struct SessionState {
 
   const LegRecord* leg(const std::string& id) const;
   const Comparison* comparison(const std::string& id) const;
+  // Those whose pairs say something of the noise, and were decided before `comparison` was opened.
+  std::vector<const Comparison*> decided_before(const std::string& comparison) const;
   const Proposal* proposal(const std::string& id) const;
   const BuildEvent* build(const std::string& recipe) const;
   const MadeEvent* made_for(const Candidate& candidate) const;

@@ -112,6 +112,17 @@ Look look(const NoisePool& pool, const std::vector<double>& differences, const T
   return result;
 }
 
+Look deciding_look(const NoisePool& pool, const std::vector<double>& differences,
+                   const TestPlan& plan) {
+  const Look last = look(pool, differences, plan);
+  if (last.raw < plan.useful_gain) return last;
+  for (auto end = differences.begin(); end != differences.end(); ++end)
+    if (const Look earlier = look(pool, {differences.begin(), end}, plan);
+        earlier.verdict == Verdict::Faster)
+      return earlier;
+  return last;
+}
+
 GuardResult latency_guard(const NoisePool& pool, const std::vector<double>& worse, double margin,
                           int max_pairs, double alpha) {
   GuardResult result;

@@ -53,6 +53,11 @@ struct Look {
 // plan's cap: each would void the false-keep rate.
 Look look(const NoisePool& pool, const std::vector<double>& differences, const TestPlan& plan);
 
+// The look that a comparison of these pairs stands on: the first that said faster, else the last. A comparison that goes on
+// for another reason than its own verdict (a latency guard that wants more pairs) crossed the boundary once and for all,
+// as long as the plain mean of all pairs is still a useful gain.
+Look deciding_look(const NoisePool& pool, const std::vector<double>& differences, const TestPlan& plan);
+
 // One-sided non-inferiority on the pairs of a kept comparison: passes when the mean of `worse` (log ratio, + =
 // worse) is proven below `margin` by the rising boundary (section 8).
 struct GuardResult { bool pass = false; double mean = 0, p = 1, bound = 0; };

@@ -133,6 +133,23 @@ TEST(Look, NothingIsKeptOnATinyPoolOrOnTwoPairs) {
   EXPECT_EQ(look(example_pool(), {0.5, 0.5, 0.5}, {}).verdict, Verdict::Faster);
 }
 
+TEST(Look, WhatOnceCrossedTheBoundaryStaysDecided) {
+  NoisePool pool;
+  pool.add_null_pairs({0.01, -0.01, 0.012, -0.008, 0.009, -0.011, 0.01, -0.01});
+  std::vector<double> differences(4, 0.08);
+  const Look crossed = deciding_look(pool, differences, {});
+  ASSERT_EQ(crossed.verdict, Verdict::Faster);
+  differences.insert(differences.end(), {-0.02, 0.03, -0.03});
+  EXPECT_NE(look(pool, differences, {}).verdict, Verdict::Faster);
+  EXPECT_EQ(deciding_look(pool, differences, {}).verdict, Verdict::Faster);
+  EXPECT_EQ(deciding_look(pool, differences, {}).n, crossed.n);
+  differences.insert(differences.end(), 2, -0.2);   // no gain is left
+  EXPECT_NE(deciding_look(pool, differences, {}).verdict, Verdict::Faster);
+  // Without a crossing it is the last look.
+  EXPECT_EQ(deciding_look(pool, {0.001, -0.002, 0.001}, {}).n, 3);
+  EXPECT_EQ(deciding_look(pool, {}, {}).n, 0);
+}
+
 TEST(Look, ProvenButUselessIsNotKept) {
   NoisePool quiet;
   quiet.add_null_pairs({0.0004, -0.0005, 0.0003, -0.0004, 0.0005, -0.0003, 0.0004, -0.0004});
