@@ -21,11 +21,11 @@ struct Said { std::string text; int tokens = -1; };
 
 class Probes {
  public:
-  Probes(const std::string& base_url, double limit_s) : url_(endpoint_url(base_url, Traffic::Api::Completions)), until_s_(EventLoop::now_s() + limit_s) {}
+  Probes(const std::string& base_url, const std::string& model, double limit_s) : model_(model), url_(endpoint_url(base_url, Traffic::Api::Completions)), until_s_(EventLoop::now_s() + limit_s) {}
 
   // Nothing when no answer could be read.
   std::optional<Said> ask(const Json& settings) {
-    Json body = {{"model", "default"}, {"prompt", kOpen}, {"max_tokens", kTokens}, {"stream", false}};
+    Json body = {{"model", model_}, {"prompt", kOpen}, {"max_tokens", kTokens}, {"stream", false}};
     body.update(settings);
     HttpRequest request{.method = "POST", .url = url_, .body = body.dump(), .headers = {"Content-Type: application/json"}};
     request.timeout_s = std::min(kMostWait_s, until_s_ - EventLoop::now_s());
@@ -54,15 +54,15 @@ class Probes {
   }
 
  private:
-  const std::string url_;
+  const std::string model_, url_;
   const double until_s_;
 };
 
 }  // namespace
 
 // A prompt cache moves last digits, so one flip among four answers is no proof of anything.
-std::set<std::string> ignored_settings(const std::string& base_url, double limit_s) {
-  Probes probes(base_url, limit_s);
+std::set<std::string> ignored_settings(const std::string& base_url, const std::string& model, double limit_s) {
+  Probes probes(base_url, model, limit_s);
   std::set<std::string> ignored;
   const auto brief = probes.ask({{"temperature", 0}, {"max_tokens", kShort}});
   if (brief && brief->tokens > kShort) ignored.insert("max_tokens");
