@@ -23,7 +23,7 @@ int run(const std::vector<std::string>& args) {
     return 0;
   }
   if (args.size() >= 4 && args[0] == "judge") {
-    const ExamReport r = judge_exam(sheet_in(args[1]), sheet_in(args[2]), sheet_in(args[3]), args.size() > 4);
+    const ExamReport r = judge_exam(sheet_in(args[1]), sheet_in(args[2]), sheet_in(args[3]), {.exact = args.size() > 4});
     Json json = r;
     json["held"] = r.held();
     std::puts(json.dump().c_str());

@@ -72,6 +72,8 @@ CriticVerdict BuiltInCritic::review(const Pack& pack, const SessionState& state,
   if (!guards.all_pass) return veto("limit_unproven", "recomputed from the legs a latency limit is not proven");
   if (!c.quality) return veto("missing_quality", "no quality check is in the journal");
   if (!c.quality->report.held()) return veto("quality", c.quality->report.failures.front());
+  if (state.exam && state.exam->on && !c.exam) return veto("missing_exam", "the candidate has not sat the exam");
+  if (c.exam && !c.exam->report.held()) return veto("quality", c.exam->report.failures.front());
   const std::string& goal = state.workload.objective.maximize;
   bool throughput = goal != "ttft" && goal != "tpot" && goal != "e2e";   // the ceiling bounds throughput only
   if (throughput && !state.profiles.empty() && state.profiles.front().roofline.gain_ceiling > 0) {

@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <algorithm>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -89,6 +90,10 @@ void Terminal::entry(const SessionState& s, const Entry& e) {
       std::snprintf(text, sizeof text, "   %-4s %-8s %-34.34s %9.2f %s", leg->plan.id.c_str(), leg->plan.purpose.c_str(),
                     leg->plan.candidate.text().c_str(), leg->done->result->value, objective_unit(s.workload.objective).c_str());
       line(text);
+    } else if (leg && leg->done->exam) {
+      const ExamSheet& sheet = *leg->done->exam;
+      const auto right = std::count_if(sheet.answers.begin(), sheet.answers.end(), [](const ExamAnswer& a) { return a.right; });
+      line("   " + leg->plan.id + " exam     " + leg->plan.candidate.text() + ": " + std::to_string(right) + " of " + std::to_string(sheet.answers.size()) + " answers right");
     } else if (leg && leg->done->failure) {
       line("   " + leg->plan.id + " failed: " + leg->done->failure->text());
     }

@@ -20,12 +20,13 @@ constexpr size_t kLongest = 0xffffffff;
 
 // Types of version 1. A later version may add to them; an entry of it that we do not know may
 // change the meaning of all others.
-constexpr std::array<std::string_view, 20> kTypes = {
+constexpr std::array<std::string_view, 21> kTypes = {
     "session.opened", "session.resumed", "session.stopped", "phase.entered",
     "probe",          "candidate.made",  "build.done",      "leg.started",
     "leg.done",       "leg.void",        "pair.done",       "comparison.decided",
     "quality.done",   "intent",          "gate.refused",    "verdict",
-    "kept",           "reverted",        "recipe.written",  "closed"};
+    "kept",           "reverted",        "recipe.written",  "closed",
+    "exam.judged"};
 
 std::optional<uint32_t> hex8(std::string_view text) {
   uint32_t value = 0;

@@ -73,9 +73,14 @@ struct ExamReport {
 void to_json(Json& json, const ExamReport& report);
 void from_json(const Json& json, ExamReport& report);
 
-// `again`: stock's second sitting, the floor of what changes by itself: a check that it loses is not used. `exact`: the
-// change claims the same answers. Not proven is a failure: an exam cut short, too many differing answers.
-ExamReport judge_exam(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, bool exact);
+struct ExamLimits {
+  bool exact = false;                    // the candidate claims stock's own answers
+  std::string waived;                    // quality is waived, for this reason: then only work not done is a failure
+};
+
+// `again`: stock's second sitting, the floor of what changes by itself: a check that it loses is not used. Not proven is a
+// failure: an exam cut short, too many differing answers.
+ExamReport judge_exam(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, const ExamLimits& limits = {});
 bool proven_worse(const ExamSheet& stock, const ExamSheet& candidate);   // so far, by any check
 
 }  // namespace hyperloom

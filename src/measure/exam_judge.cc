@@ -16,7 +16,7 @@ constexpr double kAgreementSlack = 0.1;       // of exact changes, as under the 
 
 using Answers = std::function<bool(const ExamAnswer&)>;
 
-struct Property { const char* name; Answers concerns, good; const char* mend; };
+struct Property { const char* name; Answers concerns, good; const char* mend; bool work = false; };   // work: that was not done; cannot be waived
 
 bool any(const ExamAnswer&) { return true; }
 bool chat(const ExamAnswer& a) { return a.kind == "chat"; }
@@ -28,10 +28,10 @@ const std::vector<Property>& properties() {
   static const std::vector<Property> all = {
       {"right answers", any, right, "the model answers wrong where stock is right: look at what the change does to weights, cache or attention"},
       {"right answers to long prompts", is_long, right, "long contexts are broken: look at rope, cache and attention"},
-      {"answers with text", any, [](const ExamAnswer& a) { return !a.failed && !a.text.empty(); }, "answers are empty or failed: look at the engine's log"},
-      {"answers that end by themselves", chat, [](const ExamAnswer& a) { return a.ended; }, "it does not stop where stock does: end-of-text is suppressed"},
+      {"answers with text", any, [](const ExamAnswer& a) { return !a.failed && !a.text.empty(); }, "answers are empty or failed: look at the engine's log", true},
+      {"answers that end by themselves", chat, [](const ExamAnswer& a) { return a.ended; }, "it does not stop where stock does: end-of-text is suppressed", true},
       {"answers without circles", chat, [](const ExamAnswer& a) { return !a.failed && !a.circles; }, "it repeats itself where stock does not: look at the answers"},
-      {"answers within max_tokens", any, [](const ExamAnswer& a) { return !a.too_long; }, "it says more than it was asked for: max_tokens is ignored"},
+      {"answers within max_tokens", any, [](const ExamAnswer& a) { return !a.too_long; }, "it says more than it was asked for: max_tokens is ignored", true},
       {"the same alone as in company", asked_alone, [](const ExamAnswer& a) { return a.alone == a.text; },
        "it says other things under concurrency than alone, stock does not: look at batching, slots and caches"}};
   return all;
@@ -93,7 +93,13 @@ double same_text(const ExamSheet& a, const ExamSheet& b) {
   return n ? static_cast<double>(same) / static_cast<double>(n) : 0;
 }
 
-void judge_checks(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, ExamReport& report) {
+// A failure of quality, unless it is waived.
+void fail(const std::string& seen, const ExamLimits& limits, ExamReport& report) {
+  if (limits.waived.empty()) report.failures.push_back(seen);
+  else report.notes.push_back("waived (" + limits.waived + "): " + seen);
+}
+
+void judge_checks(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, const ExamLimits& limits, ExamReport& report) {
   for (const Property& p : properties()) {
     ExamCheck seen = check(stock, candidate, p);
     const bool floor = check(stock, again, p).verdict == ExamVerdict::Worse;
@@ -101,7 +107,9 @@ void judge_checks(const ExamSheet& stock, const ExamSheet& again, const ExamShee
       seen.verdict = ExamVerdict::Blind;
       report.notes.push_back(fmt::format("exam, {}: stock asked again loses this against itself, so it shows nothing here", p.name));
     } else if (seen.verdict == ExamVerdict::Worse) {
-      report.failures.push_back(fmt::format("exam, {}: {} lost and {} won against stock in {} items; {}", p.name, seen.lost, seen.won, seen.items, p.mend));
+      const std::string what = fmt::format("exam, {}: {} lost and {} won against stock in {} items; {}", p.name, seen.lost, seen.won, seen.items, p.mend);
+      if (p.work) report.failures.push_back(what);
+      else fail(what, limits, report);
     } else if (seen.verdict == ExamVerdict::Blind && candidate.whole()) {
       report.notes.push_back(fmt::format("exam, {}: stock itself shows it in {} of {} items, too few for a loss to be seen", p.name, seen.stock_good, seen.items));
     }
@@ -110,7 +118,7 @@ void judge_checks(const ExamSheet& stock, const ExamSheet& again, const ExamShee
 }
 
 // Right answers must also be shown to be no worse, unless stock cannot even show that of itself.
-void judge_pass(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, ExamReport& report) {
+void judge_pass(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, const ExamLimits& limits, ExamReport& report) {
   if (report.checks.front().verdict == ExamVerdict::Worse) return;
   const bool whole = stock.whole() && candidate.whole() && stock.asked == candidate.asked;
   if (whole && shown_no_worse(stock, candidate)) return;
@@ -123,17 +131,17 @@ void judge_pass(const ExamSheet& stock, const ExamSheet& again, const ExamSheet&
   report.checks.front().verdict = ExamVerdict::Unproven;
   if (!report.failures.empty()) return;
   report.no_evidence = !whole;
-  report.failures.push_back(seen + (whole ? "; too many answers differ: measure its divergence" : "; it was cut short: give it more time"));
+  fail(seen + (whole ? "; too many answers differ: measure its divergence" : "; it was cut short: give it more time"), limits, report);
 }
 
-void judge_words(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, bool exact, ExamReport& report) {
+void judge_words(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, const ExamLimits& limits, ExamReport& report) {
   report.agreement = same_text(stock, candidate);
   report.stock_agreement = same_text(stock, again);
   const double se = report.compared ? std::sqrt(2 * 0.25 / report.compared) : 1;
   const std::string agreed = fmt::format("exam: {:.0f} % of {} answers are stock's own, word for word (stock asked again {:.0f} %)",
                                          100 * report.agreement, report.compared, 100 * report.stock_agreement);
-  if (exact && report.agreement < report.stock_agreement - kAgreementSlack - se)
-    report.failures.push_back(agreed + "; a change that claims exact numerics changed the answers: check its numerics");
+  if (limits.exact && report.agreement < report.stock_agreement - kAgreementSlack - se)
+    fail(agreed + "; a change that claims exact numerics changed the answers: check its numerics", limits, report);
   else
     report.notes.push_back(agreed);
 }
@@ -159,7 +167,7 @@ bool proven_worse(const ExamSheet& stock, const ExamSheet& candidate) {
                      [&](const Property& p) { return check(stock, candidate, p).verdict == ExamVerdict::Worse; });
 }
 
-ExamReport judge_exam(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, bool exact) {
+ExamReport judge_exam(const ExamSheet& stock, const ExamSheet& again, const ExamSheet& candidate, const ExamLimits& limits) {
   ExamReport report;
   const size_t n = comparable(stock, candidate);
   report.compared = static_cast<int>(n);
@@ -170,12 +178,12 @@ ExamReport judge_exam(const ExamSheet& stock, const ExamSheet& again, const Exam
   for (const std::string& setting : candidate.ignored)
     if (!stock.ignored.count(setting) && !again.ignored.count(setting))
       report.failures.push_back("exam, sampler settings: the server ignores " + setting + ", which stock obeys; nothing may strip a request's settings");
-  judge_checks(stock, again, candidate, report);
+  judge_checks(stock, again, candidate, limits, report);
   const auto refused = [](const ExamSheet& s) { return std::count_if(s.answers.begin(), s.answers.end(), [](const ExamAnswer& a) { return a.refused; }); };
   if (refused(candidate) > refused(stock))
     report.notes.push_back(fmt::format("exam: {} long prompts do not fit this server's context, {} do not fit stock's; they are not compared", refused(candidate), refused(stock)));
-  judge_pass(stock, again, candidate, report);
-  judge_words(stock, again, candidate, exact, report);
+  judge_pass(stock, again, candidate, limits, report);
+  judge_words(stock, again, candidate, limits, report);
   return report;
 }
 

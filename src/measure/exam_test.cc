@@ -93,7 +93,7 @@ const ExamSheet& stock_sheet() {
 }
 
 ExamReport report_on(Fault fault, bool exact = false) {
-  return judge_exam(stock_sheet(), stock_sheet(), sheet_of(fault, &stock_sheet()), exact);
+  return judge_exam(stock_sheet(), stock_sheet(), sheet_of(fault, &stock_sheet()), {.exact = exact});
 }
 
 const ExamCheck& check_of(const ExamReport& report, const std::string& name) {
@@ -182,7 +182,7 @@ TEST(Exam, LongPromptsThatDoNotFitAreNotComparedAndSaid) {
 TEST(Exam, WhatStockItselfDoesNotDoIsBlindNotHeld) {
   ExamSheet stock = stock_sheet();
   for (ExamAnswer& a : stock.answers) a.ended = false;
-  const ExamReport r = judge_exam(stock, stock, stock_sheet(), false);
+  const ExamReport r = judge_exam(stock, stock, stock_sheet());
   EXPECT_EQ(check_of(r, "answers that end by themselves").verdict, ExamVerdict::Blind);
   EXPECT_THAT(r.notes, Contains(HasSubstr("too few for a loss to be seen")));
 }
@@ -191,7 +191,7 @@ TEST(Exam, ACheckThatStockLosesAgainstItselfShowsNothing) {
   ExamSheet again = stock_sheet(), candidate = stock_sheet();
   for (ExamSheet* sheet : {&again, &candidate})
     for (ExamAnswer& a : sheet->answers) if (a.alone) *a.alone += "!";
-  const ExamReport r = judge_exam(stock_sheet(), again, candidate, false);
+  const ExamReport r = judge_exam(stock_sheet(), again, candidate);
   EXPECT_THAT(r.failures, IsEmpty());
   EXPECT_THAT(r.notes, Contains(HasSubstr("stock asked again loses this against itself")));
 }
@@ -201,27 +201,27 @@ TEST(Exam, AHandfulOfLossesIsNoProof) {
   const size_t first_long = nine.answers.size() - kLongItems;
   for (size_t i = 0; i < 9; i++) nine.answers[first_long + i].right = false;
   for (size_t i = 0; i < 10; i++) ten.answers[first_long + i].right = false;
-  EXPECT_EQ(check_of(judge_exam(stock_sheet(), stock_sheet(), nine, false), "right answers to long prompts").verdict, ExamVerdict::Held);
-  EXPECT_EQ(check_of(judge_exam(stock_sheet(), stock_sheet(), ten, false), "right answers to long prompts").verdict, ExamVerdict::Worse);
+  EXPECT_EQ(check_of(judge_exam(stock_sheet(), stock_sheet(), nine), "right answers to long prompts").verdict, ExamVerdict::Held);
+  EXPECT_EQ(check_of(judge_exam(stock_sheet(), stock_sheet(), ten), "right answers to long prompts").verdict, ExamVerdict::Worse);
 }
 
 TEST(Exam, AnExamCutShortIsNoEvidence) {
   ExamSheet cut = stock_sheet();
   cut.answers.resize(20);
-  const ExamReport r = judge_exam(stock_sheet(), stock_sheet(), cut, false);
+  const ExamReport r = judge_exam(stock_sheet(), stock_sheet(), cut);
   EXPECT_THAT(r.failures, ElementsAre(HasSubstr("cut short")));
   EXPECT_TRUE(r.no_evidence);
-  EXPECT_FALSE(judge_exam(stock_sheet(), stock_sheet(), {}, false).held());
-  EXPECT_FALSE(judge_exam(cut, stock_sheet(), stock_sheet(), false).held());
+  EXPECT_FALSE(judge_exam(stock_sheet(), stock_sheet(), {}).held());
+  EXPECT_FALSE(judge_exam(cut, stock_sheet(), stock_sheet()).held());
 }
 
 TEST(Exam, TooManyAnswersThatDifferAreUnprovenUnlessStockDiffersAsMuch) {
   ExamSheet other = stock_sheet(), stock = stock_sheet();
   for (size_t i = 0; i < 36; i++) (i % 2 ? other : stock).answers[2 * i].right = false;   // as many won as lost
-  const ExamReport r = judge_exam(stock, stock, other, false);
+  const ExamReport r = judge_exam(stock, stock, other);
   EXPECT_THAT(r.failures, ElementsAre(HasSubstr("too many answers differ")));
   EXPECT_FALSE(r.no_evidence);
-  EXPECT_TRUE(judge_exam(stock, other, other, false).held());
+  EXPECT_TRUE(judge_exam(stock, other, other).held());
 }
 
 TEST(Exam, OnlyAnExactChangeMustSayTheSameWords) {
@@ -230,8 +230,18 @@ TEST(Exam, OnlyAnExactChangeMustSayTheSameWords) {
     a.text += " and on";
     if (a.alone) *a.alone += " and on";
   }
-  EXPECT_TRUE(judge_exam(stock_sheet(), stock_sheet(), other, false).held());
-  EXPECT_THAT(judge_exam(stock_sheet(), stock_sheet(), other, true).failures, ElementsAre(HasSubstr("exact numerics")));
+  EXPECT_TRUE(judge_exam(stock_sheet(), stock_sheet(), other).held());
+  EXPECT_THAT(judge_exam(stock_sheet(), stock_sheet(), other, {.exact = true}).failures, ElementsAre(HasSubstr("exact numerics")));
+}
+
+TEST(Exam, WaivedQualityIsANoteButWorkNotDoneIsAFailure) {
+  ExamSheet wrong = stock_sheet(), endless = stock_sheet();
+  for (ExamAnswer& a : wrong.answers) a.right = false;
+  for (ExamAnswer& a : endless.answers) a.ended = false;
+  const ExamReport report = judge_exam(stock_sheet(), stock_sheet(), wrong, {.waived = "a trial"});
+  EXPECT_THAT(report.failures, IsEmpty());
+  EXPECT_THAT(report.notes, Contains(HasSubstr("waived (a trial): exam, right answers")));
+  EXPECT_FALSE(judge_exam(stock_sheet(), stock_sheet(), endless, {.waived = "a trial"}).held());
 }
 
 TEST(Exam, SheetsAndReportsSurviveTheJournal) {
@@ -241,7 +251,7 @@ TEST(Exam, SheetsAndReportsSurviveTheJournal) {
   const Json json = sheet;
   EXPECT_NO_THROW(json.dump());
   EXPECT_EQ(Json(json.get<ExamSheet>()), json);
-  const ExamReport report = judge_exam(stock_sheet(), stock_sheet(), sheet, true);
+  const ExamReport report = judge_exam(stock_sheet(), stock_sheet(), sheet, {.exact = true});
   const Json told = report;
   EXPECT_EQ(Json(told.get<ExamReport>()), told);
 }

@@ -46,18 +46,11 @@ class UnderLoad {
   std::jthread thread_;                // last: joined before what it uses goes
 };
 
-// A port that somebody else took meanwhile says nothing of the candidate.
-bool lost_our_port(const Failure& failure, const LegOrder& order) {
-  const std::vector<std::string>& argv = order.launch.argv;
-  const bool chosen = std::any_of(argv.begin(), argv.end(), [](const std::string& a) { return a.find("${port}") != std::string::npos; });
-  return (chosen || order.ran_before) && (failure.failure_class == "port_in_use" || failure.failure_class == "foreign_server");
-}
-
 LegOutcome not_booted(const Failure& failure, const LegOrder& order, const LegHooks& hooks, double begun_s) {
   LegResult result;
   if (hooks.stop_flag && *hooks.stop_flag)
     result.void_reasons.push_back("stopped: we were told to stop before the server was ready");
-  else if (lost_our_port(failure, order))
+  else if (lost_our_port(failure, order.launch, order.ran_before))
     result.void_reasons.push_back("another process took our port: " + failure.line);
   else
     return failure;

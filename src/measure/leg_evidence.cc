@@ -65,6 +65,11 @@ std::optional<Failure> load_failure(const LoadResult& load, const Traffic& traff
   return std::nullopt;
 }
 
+bool lost_our_port(const Failure& failure, const LaunchSpec& launch, bool ran_before) {
+  const bool chosen = std::any_of(launch.argv.begin(), launch.argv.end(), [](const std::string& a) { return a.find("${port}") != std::string::npos; });
+  return (chosen || ran_before) && (failure.failure_class == "port_in_use" || failure.failure_class == "foreign_server");
+}
+
 double most_loop_delay_ms(double window_s) { return std::max(kLeastStallMs, 1e3 * kMostStallShare * window_s); }
 
 std::vector<std::string> void_reasons(const LoadResult& load, const Neighbours& neighbours,

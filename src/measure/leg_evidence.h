@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/failure.h"
+#include "engine/server.h"
 #include "load/generator.h"
 #include "os/sentinel.h"
 
@@ -18,6 +19,9 @@ constexpr double kMostFailed = 0.02;        // share of ended requests that may 
 // length was fixed, came back without a token; when more than kMostFailed of those that ended did. Also when nothing
 // completed or `value` is not above 0.
 std::optional<Failure> load_failure(const LoadResult& load, const Traffic& traffic, double value);
+
+// Somebody else took the port meanwhile: says nothing of the candidate. `ran_before`: as in LegOrder.
+bool lost_our_port(const Failure& failure, const LaunchSpec& launch, bool ran_before);
 
 // Our own worst stall that still leaves the leg valid, in ms: half of a 0.5 % gain of the window, 50 ms at least.
 double most_loop_delay_ms(double window_s);

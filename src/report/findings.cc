@@ -174,6 +174,7 @@ std::vector<std::string> notes_on(const SessionState& state, const Change& chang
   } else if (!state.workload.quality.waived.empty()) {
     notes.push_back("quality limits were waived: " + state.workload.quality.waived);
   }
+  if (state.exam && !state.exam->on) notes.push_back(state.exam->notice);
   if (!comparison->critic) notes.push_back("kept without the critic's word");
   if (comparison->decided) {
     for (const std::string& guard : comparison->decided->guards) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/charts.h"
+#include "report/exam_lines.h"
 #include "report/findings.h"
 #include "report/html_parts.h"
 #include "report/words.h"
@@ -171,6 +172,7 @@ std::string decision_body(const SessionState& state, const StageRow& stage) {
   }
   if (comparison && comparison->quality)
     out += "<h3>Quality</h3>" + quality_table(state, *comparison);
+  if (comparison && comparison->exam) out += html_list(exam_lines(comparison->exam->report));
   return out + html_list(stage.unvalidated);
 }
 

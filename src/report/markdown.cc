@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/exam_lines.h"
 #include "report/findings.h"
 #include "report/words.h"
 
@@ -49,6 +50,7 @@ std::string evidence_text(const StageRow& stage) {
   }
   if (stage.comparison->quality)
     text += stage.comparison->quality->report.held() ? ", quality held" : ", quality broken";
+  if (stage.comparison->exam) text += stage.comparison->exam->report.held() ? ", exam held" : ", exam broken";
   if (stage.comparison->critic)
     text += stage.comparison->critic->sign ? ", critic signed"
                                            : ", critic vetoed: " + stage.comparison->critic->why;
@@ -182,6 +184,7 @@ std::string render_markdown(const ReportInputs& inputs) {
         "noise: one pair differs by {:.2f} % (1 sd) when nothing changed, {} degrees of freedom",
         100 * state.pool.pair_sd(), state.pool.df()));
   }
+  if (const std::string exam = exam_summary(state); !exam.empty()) conditions.push_back(exam);
   conditions.push_back("void legs: " + std::to_string(state.voids));
   conditions.push_back("time: " + format_duration(findings.total_s) + ", of which measuring " +
                        format_duration(state.measuring_s) + ", building " +

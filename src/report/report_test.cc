@@ -219,6 +219,22 @@ TEST(Html, AnEmptyOrFailedSessionIsSaidTruthfully) {
   EXPECT_FALSE(render_markdown({empty, {}, {}, {}, true, ""}).empty());
 }
 
+TEST(Markdown, TellsOfTheExamAndOfWhatItCannotSee) {
+  SessionState state = sample_state();
+  std::string text = render_markdown(sample_inputs(state));
+  EXPECT_TRUE(has(text, "exam held"));
+  EXPECT_TRUE(has(text, "exam of all that was kept: 57.1 % of 105 answers right (stock 57.1 %)"));
+  EXPECT_TRUE(has(text, "cannot see here: answers that end by themselves"));
+  EXPECT_TRUE(has(render_html(sample_inputs(state)), "57.1 % of 105 answers right"));
+  EXPECT_EQ(make_summary(sample_inputs(state)).at("quality").at("exam").at("items"), 105);
+  state.exam = ExamPlan{false, "no exam: the budget is too short"};
+  for (Comparison& c : state.comparisons) c.exam.reset();
+  text = render_markdown(sample_inputs(state));
+  EXPECT_TRUE(has(text, "- no exam: the budget is too short"));
+  EXPECT_TRUE(has(render_html(sample_inputs(state)), "no exam: the budget is too short"));
+  EXPECT_FALSE(make_summary(sample_inputs(state)).at("quality").contains("exam"));
+}
+
 TEST(Markdown, IsShortAndInert) {
   SessionState state = sample_state();
   state.proposals[4].refused->mend = "<img src=x> | `boo` **x**";

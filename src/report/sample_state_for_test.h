@@ -136,6 +136,19 @@ class SampleSession {
     state.comparisons.back().quality = QualityDone{state.comparisons.back().intent.id, report};
   }
 
+  // Sat by the last comparison's candidate: 60 of 105 answers right as stock's.
+  void sit_exam(const std::vector<std::string>& failures = {}) {
+    state.exam = ExamPlan{true, ""};
+    ExamReport report;
+    report.compared = report.asked = 105;
+    report.share_right = report.stock_right = 60.0 / 105;
+    report.agreement = 0.9;
+    report.stock_agreement = 0.95;
+    report.failures = failures;
+    report.checks = {{.name = "right answers", .items = 105, .stock_good = 60}, {.name = "answers that end by themselves", .verdict = ExamVerdict::Blind}};
+    state.comparisons.back().exam = ExamDone{state.comparisons.back().intent.id, report};
+  }
+
   void sign(bool yes, const std::string& code, const std::string& why) {
     Comparison& comparison = state.comparisons.back();
     comparison.critic =
@@ -289,6 +302,7 @@ inline SampleSession sample_searched() {
   s.decide("faster", "p 0.0004 below the bound after 5 pairs", 0.0004);
   s.state.comparisons.back().decided->guards = {"ttft p95: unproven after 5 pairs"};
   s.measure_quality(0.0042, 1.0012, 0.981);
+  s.sit_exam();
   s.sign(true, "signed", "ratios recomputed from the legs agree");
   s.keep("warm_replay");
 

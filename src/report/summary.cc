@@ -39,6 +39,17 @@ Json quality_json(const QualityReport& report) {
   return json;
 }
 
+void put_exam(Json& quality, const Comparison& comparison) {
+  if (!comparison.exam) return;
+  const ExamReport& report = comparison.exam->report;
+  Json json = {{"held", report.held()}, {"items", report.compared}};
+  put(json, "right", report.share_right);
+  put(json, "stock_right", report.stock_right);
+  put(json, "agreement", report.agreement);
+  put(json, "stock_agreement", report.stock_agreement);
+  quality["exam"] = json;
+}
+
 Json strings(const std::vector<std::string>& texts) {
   Json json = Json::array();
   for (const std::string& text : texts) json.push_back(printable(text));
@@ -60,8 +71,10 @@ Json stage_json(const StageRow& stage) {
     legs.push_back(pair.leg_b);
   }
   json["legs"] = legs;
-  if (stage.comparison && stage.comparison->quality)
+  if (stage.comparison && stage.comparison->quality) {
     json["quality"] = quality_json(stage.comparison->quality->report);
+    put_exam(json["quality"], *stage.comparison);
+  }
   json["unvalidated"] = strings(stage.unvalidated);
   return json;
 }
@@ -88,7 +101,9 @@ Json final_quality(const SessionState& state) {
   Json json = Json::object();
   for (const Stage& stage : state.stages) {
     const Comparison* comparison = state.comparison(stage.comparison);
-    if (comparison && comparison->quality) json = quality_json(comparison->quality->report);
+    if (!comparison || !comparison->quality) continue;
+    json = quality_json(comparison->quality->report);
+    put_exam(json, *comparison);
   }
   json.erase("held");
   json.erase("greedy_agreement");

@@ -8,6 +8,9 @@ namespace {
 
 constexpr size_t kRecent = 8;
 constexpr double kQualityGuess_s = 60;
+// An exam's tokens, about, and how many times a prompt token costs less than a generated one; part of it is asked alone.
+constexpr double kExamOutput = 1600, kExamPrompt = 7700, kPromptEase = 8, kAlonePenalty = 1.5;
+constexpr double kExamGuess_s = 60;
 
 }  // namespace
 
@@ -27,10 +30,26 @@ double leg_cost_s(const SessionState& s) {
 
 double pair_cost_s(const SessionState& s) { return 2 * leg_cost_s(s); }
 
+double exam_cost_s(const SessionState& s) {
+  double sum = 0;
+  int n = 0;
+  for (const LegRecord& leg : s.legs)
+    if (leg.sat() && leg.done->exam->whole()) sum += leg.done->cost_s, n++;
+  if (n) return sum / n;
+  const auto stock = s.good_legs("stock");
+  if (stock.empty()) return kExamGuess_s;
+  const LegResult& leg = *stock.back()->done->result;
+  const double rate = leg.load.output_tok_s + std::max(0.0, leg.load.total_tok_s - leg.load.output_tok_s) / kPromptEase;
+  return rate > 0 ? leg.boot_s + kAlonePenalty * (kExamOutput + kExamPrompt / kPromptEase) / rate : kExamGuess_s;
+}
+
+double exam_reserve_s(const SessionState& s) { return s.exam && s.exam->on ? exam_cost_s(s) : 0; }
+
 double quality_cost_s(const SessionState& s) {
+  const double exam_s = exam_reserve_s(s);
   for (auto c = s.comparisons.rbegin(); c != s.comparisons.rend(); ++c)
-    if (c->quality && c->quality->report.kl_done) return c->quality->report.cost_s;
-  return std::min(kQualityGuess_s, s.workload.time_s / 10);
+    if (c->quality && c->quality->report.kl_done) return exam_s + c->quality->report.cost_s;
+  return exam_s + std::min(kQualityGuess_s, s.workload.time_s / 10);
 }
 
 int final_pairs_wanted(const SessionState& s) {

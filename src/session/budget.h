@@ -7,7 +7,9 @@ namespace hyperloom {
 
 double leg_cost_s(const SessionState& state);       // a full leg, boot to gone; from recent legs
 double pair_cost_s(const SessionState& state);
-double quality_cost_s(const SessionState& state);
+double quality_cost_s(const SessionState& state);     // of a would-be keep: divergence and exam
+double exam_cost_s(const SessionState& state);        // of one sitting, boot to gone; before the first an estimate from stock's legs
+double exam_reserve_s(const SessionState& state);     // the same; 0 where this session has no exams
 double close_reserve_s(const SessionState& state);  // final pairs, ablation, profile
 double searchable_s(const SessionState& state);     // left, less the reserve
 // For making a build or weights that a comparison needs. Until something is kept: so that its verdict still comes within

@@ -4,6 +4,7 @@
 
 #include "policy/limits.h"
 #include "session/budget.h"
+#include "session/exams.h"
 #include "session/legs.h"
 #include "session/rules.h"
 #include "session/step_json.h"
@@ -51,7 +52,7 @@ std::optional<Step> next_pair(const SessionState& s, const Comparison& c) {
   if (progress.a && progress.a->failed())
     return emit("leg.void", progress.a->plan.id, LegVoid{progress.a->plan.id, "the incumbent failed: " + progress.a->done->failure->text(), 0});
   if (progress.a && progress.b) return emit("pair.done", c.intent.id, finished_pair(s, c.intent.id, n, progress));
-  double verdict_s = c.quality ? 0 : quality_cost_s(s);
+  double verdict_s = c.quality ? exam_reserve_s(s) : quality_cost_s(s);
   if (!progress.a && !progress.b && searchable_s(s) < pair_cost_s(s) + verdict_s)
     return decide(c, "abandoned", "the budget ended before a verdict");
   return next_pair_leg(s, "pair", c.intent.id, n, c.intent.a, c.intent.b);
@@ -85,6 +86,8 @@ std::optional<Step> drive(const Rules& rules, const SessionState& s, const Compa
   if (verdict == "limits_unmet") return revert(c, "limits", c.decided->why);
   if (verdict != "faster") return revert(c, "not_faster", c.decided->why);
   if (!c.quality) return DoQuality{c.intent.id};
+  if (auto step = exam_of(rules, s, c)) return *step;
+  if (c.exam && !c.exam->report.held()) return revert(c, c.exam->report.no_evidence ? "no_evidence" : "quality", c.exam->report.failures.front());
   if (!c.critic) return emit("verdict", c.intent.id, rules.roles.critic->review(rules.pack, s, c));
   if (!c.critic->sign) return revert(c, "vetoed", c.critic->code + ": " + c.critic->why);
   std::string stage = s.phase == "prelude" ? "warm_replay" : s.phase;

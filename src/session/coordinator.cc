@@ -11,7 +11,7 @@ namespace hyperloom {
 namespace {
 
 bool durable(const std::string& type) {
-  for (const char* t : {"session.opened", "leg.done", "pair.done", "comparison.decided", "verdict", "kept", "closed", "session.stopped"})
+  for (const char* t : {"session.opened", "leg.done", "pair.done", "comparison.decided", "verdict", "exam.judged", "kept", "closed", "session.stopped"})
     if (type == t) return true;
   return false;
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "session/budget.h"
+#include "session/exams.h"
 #include "session/legs.h"
 #include "session/profiling.h"
 #include "session/rules.h"
@@ -43,6 +44,7 @@ std::optional<Step> prelude(const Rules& rules, const SessionState& s) {
     if (auto step = stock_legs(s)) return step;
     return emit("probe", "noise", Json{{"what", "noise"}});
   }
+  if (auto step = stock_exams(s)) return step;
   if (!s.replay_looked_up) return DoRecipes{};
   if (auto step = trials(rules, s)) return step;
   if (auto step = profile_of(rules, s, "stock", s.enabled->stock)) return step;

@@ -16,14 +16,6 @@ namespace {
 constexpr int kTokens = 8192, kMoreTexts = 4;
 constexpr double kLeastToolTime_s = 60;
 
-// Whether a change may alter the model's numbers; what may not has to give the same answers.
-bool numeric(const Pack& pack, const Change& change) {
-  if (change.kind == "precision" || change.kind == "build" || change.kind == "patch") return true;
-  if (std::find(pack.kl_flags.begin(), pack.kl_flags.end(), change.knob) != pack.kl_flags.end()) return true;
-  const Knob* knob = pack.knob(change.knob);
-  return knob && knob->numerics != "exact";
-}
-
 // Divergence of candidates from stock, by the pack's tool, within the time that is left.
 class Divergence {
  public:
@@ -106,6 +98,13 @@ std::string records(const SessionState& s, const fs::path& session_dir, const st
 
 }  // namespace
 
+bool may_change_numerics(const Pack& pack, const Change& change) {
+  if (change.kind == "precision" || change.kind == "build" || change.kind == "patch") return true;
+  if (std::find(pack.kl_flags.begin(), pack.kl_flags.end(), change.knob) != pack.kl_flags.end()) return true;
+  const Knob* knob = pack.knob(change.knob);
+  return knob && knob->numerics != "exact";
+}
+
 QualityReport check_quality(const Pack& pack, const SessionState& s, const Comparison& c, const fs::path& session_dir,
                             const volatile bool* stop) {
   SystemClock clock;
@@ -115,7 +114,7 @@ QualityReport check_quality(const Pack& pack, const SessionState& s, const Compa
   const fs::path folder = session_dir / "quality";
   make_folders(folder);
   Divergence divergence(pack, s, folder, stop);
-  report.exact_change = !numeric(pack, c.intent.change);
+  report.exact_change = !may_change_numerics(pack, c.intent.change);
   std::vector<std::string> build_failures;
   if (!pack.kl_compare || !divergence.differ(c.intent.b, s.enabled->stock)) {
     report.notes.push_back("nothing numeric was changed: weights, cache, attention and build are stock's");

@@ -11,6 +11,9 @@ namespace hyperloom {
 QualityReport check_quality(const Pack& pack, const SessionState& state, const Comparison& comparison,
                             const std::filesystem::path& session_dir, const volatile bool* stop_flag);
 
+// Whether a change may alter the model's numbers; what may not has to give the same answers.
+bool may_change_numerics(const Pack& pack, const Change& change);
+
 // Stock's logits are some 400 MB and can be made again: they go when the session is closed.
 void forget_base_logits(const std::filesystem::path& session_dir);
 

@@ -13,7 +13,9 @@
 #include "candidate/requantize.h"
 #include "candidate/source.h"
 #include "journal/journal.h"
+#include "measure/exam_leg.h"
 #include "session/budget.h"
+#include "session/exams.h"
 #include "session/quality_check.h"
 #include "session/real_kernel.h"
 #include "session/real_recipes.h"
@@ -72,6 +74,7 @@ class RealWorld : public World {
  private:
   // What a leg needs of the caches and somebody deleted since it was made, made again (L2); not charged to the leg.
   void restore(const SessionState& state, const LegPlan& plan);
+  std::variant<LegDone, LegVoid> exam(const SessionState& state, const LegPlan& plan, const LegHooks& hooks);
   Progress progress() const {
     return [this](const std::string& line) { if (setup_.on_progress) setup_.on_progress(line); };
   }
@@ -171,6 +174,19 @@ LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& p
   return order;
 }
 
+std::variant<LegDone, LegVoid> RealWorld::exam(const SessionState& state, const LegPlan& plan, const LegHooks& hooks) {
+  const double start = clock_.mono_s();
+  const ExamLegOrder order{launch_of(setup_.pack, state, plan.candidate, plan.build), exam_order(state, plan), true};
+  auto outcome = run_exam_leg(setup_.pack, order, setup_.session_dir / "logs" / (plan.id + ".log"), hooks);
+  const double cost_s = clock_.mono_s() - start;
+  if (setup_.flags.any) return LegVoid{plan.id, "stopped", 0};
+  if (auto* none = std::get_if<NoExam>(&outcome)) return LegVoid{plan.id, none->reason, cost_s};
+  LegDone done{.id = plan.id, .cost_s = cost_s};
+  if (auto* failure = std::get_if<Failure>(&outcome)) done.failure = std::move(*failure);
+  else done.exam = std::move(std::get<ExamSheet>(outcome));
+  return done;
+}
+
 std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const LegPlan& plan, const Server::OnStarted& on_started) {
   restore(state, plan);
   double start = clock_.mono_s();
@@ -185,6 +201,7 @@ std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const L
   };
   fs::path logs = setup_.session_dir / "logs";
   make_folders(logs);
+  if (plan.purpose == "exam") return exam(state, plan, hooks);
   if (plan.purpose == "profile")
     hooks.under_load = [&](Server& server) {
       done.kernels = profile_process(setup_.pack, server.child().handle().pid, kProfile_s, logs);

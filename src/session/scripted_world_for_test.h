@@ -1,6 +1,7 @@
 // A world whose engine is a table: each change multiplies throughput, noise is drawn from the leg's seed, time is virtual.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -17,10 +18,12 @@ class ScriptedWorld : public World {
   explicit ScriptedWorld(VirtualClock& clock) : clock_(clock) {}
 
   std::map<std::string, double> effect;         // change text -> log ratio
-  std::set<std::string> breaks_quality, crashes, crashes_in_claim, failing_builds, slow_builds;
+  std::set<std::string> breaks_quality, fails_exam, dies_in_exam, late_in_exam, crashes, crashes_in_claim, failing_builds, slow_builds;
   std::map<std::string, std::string> build_dies;   // recipe -> failure class at launch
   std::map<std::string, double> build_effect;
   double latency_ms = 0;                         // p95 TTFT of every leg; 0 = not measured
+  double exam_s = 20;                            // of one sitting
+  bool stock_is_mute = false;                    // answers nothing in the exam
   double noise_sd = 0.004, stock = 80, enable_cost = 10;
   std::vector<Intent> kernel_claims, recipe_items;
   int pollute_every = 0;                         // each n-th leg is void
@@ -47,9 +50,10 @@ class ScriptedWorld : public World {
     return {.candidate = order.candidate, .ok = true, .model_path = "/m", .model_bytes = 50, .cost_s = 5};
   }
   std::variant<LegDone, LegVoid> leg(const SessionState& s, const LegPlan& plan, const Server::OnStarted&) override {
-    double cost = plan.purpose == "enable" ? enable_cost : 10;
+    double cost = plan.purpose == "enable" ? enable_cost : plan.purpose == "exam" ? exam_s : 10;
     clock_.advance(cost);
     legs++;
+    if (plan.purpose == "exam") return exam(plan, cost);
     if (pollute_every && legs % pollute_every == 0) return LegVoid{plan.id, "foreign load 0.4 cores", cost};
     LegDone done{.id = plan.id, .cost_s = cost};
     if (auto dies = build_dies.find(plan.build); dies != build_dies.end()) {
@@ -88,6 +92,20 @@ class ScriptedWorld : public World {
   std::string stop_request() override { return stop; }
 
  private:
+  std::variant<LegDone, LegVoid> exam(const LegPlan& plan, double cost_s) const {
+    const auto any = [&](const std::set<std::string>& texts) {
+      return std::any_of(plan.candidate.changes.begin(), plan.candidate.changes.end(), [&](const Change& c) { return texts.count(c.text()) > 0; });
+    };
+    if (any(late_in_exam)) return LegVoid{plan.id, "the exam ran out of time: 3 of 40 items in 80 s", cost_s};
+    LegDone done{.id = plan.id, .cost_s = cost_s};
+    if (any(dies_in_exam)) {
+      done.failure = Failure{.failure_class = "crashed", .id = "crashed", .line = "abort", .rung = "none"};
+      return done;
+    }
+    done.exam = ExamSheet{.asked = 40, .seconds = cost_s};
+    for (int i = 0; i < 40; i++) done.exam->answers.push_back({.kind = "chat", .right = !stock_is_mute && !any(fails_exam), .ended = true, .text = "yes"});
+    return done;
+  }
   static double noise(uint64_t seed, const std::string& candidate) {
     double sum = 0;   // near normal: twelve uniforms
     for (int i = 0; i < 12; i++)

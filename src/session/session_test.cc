@@ -10,7 +10,7 @@ namespace hyperloom {
 namespace {
 
 bool is_decision(const std::string& type) {
-  return type == "comparison.decided" || type == "verdict" || type == "kept" || type == "reverted" || type == "closed" ||
+  return type == "comparison.decided" || type == "verdict" || type == "kept" || type == "exam.judged" || type == "reverted" || type == "closed" ||
          type == "recipe.written" || type == "phase.entered" || type == "gate.refused";
 }
 
@@ -68,6 +68,70 @@ TEST(Session, KeepsWhatIsProvenAndRefusesTheFastWrongOne) {
   EXPECT_LT(s.first_gain_at_s, s.workload.time_s / 4);   // L10
   EXPECT_LE(s.spent_s, s.workload.time_s);
   EXPECT_EQ(s.ablation.size(), 2u);
+}
+
+const Proposal* proposal_of(const SessionState& s, const std::string& change) {
+  for (const Proposal& p : s.proposals)
+    if (p.intent.change.text() == change) return &p;
+  return nullptr;
+}
+
+TEST(Session, AWrongAnswererIsRevertedByTheExamWithItsCheck) {
+  Bench b;
+  typical(b.world);
+  b.world.fails_exam = {"weights Q8_0"};
+  SessionState s = b.run();
+  ASSERT_TRUE(s.exam && s.exam->on);
+  EXPECT_FALSE(s.incumbent.find("weights"));
+  EXPECT_TRUE(s.incumbent.find("-np"));
+  const Proposal* wrong = proposal_of(s, "weights Q8_0");
+  ASSERT_TRUE(wrong && wrong->reverted);
+  EXPECT_EQ(wrong->reverted->code, "quality");
+  EXPECT_NE(wrong->reverted->why.find("exam, right answers"), std::string::npos);
+}
+
+TEST(Session, EachKeepSatTheExamAndStockTwice) {
+  Bench b;
+  typical(b.world);
+  SessionState s = b.run();
+  int stock = 0, candidates = 0;
+  for (const LegRecord& leg : s.legs) (leg.plan.group == "exam:stock" ? stock : candidates) += leg.plan.purpose == "exam" && leg.sat();
+  EXPECT_EQ(stock, 2);
+  EXPECT_EQ(candidates, static_cast<int>(s.kept_items.size()));
+  for (const Comparison& c : s.comparisons)
+    EXPECT_TRUE(!c.critic || !c.critic->sign || (c.exam && c.exam->report.held()));
+  EXPECT_LE(s.spent_s, s.workload.time_s);
+}
+
+TEST(Session, AShortBudgetGoesWithoutTheExamAndSaysSo) {
+  Bench b;
+  typical(b.world);
+  SessionState s = b.run(scripted_workload(350));
+  ASSERT_TRUE(s.exam);
+  EXPECT_FALSE(s.exam->on);
+  EXPECT_TRUE(std::any_of(s.notices.begin(), s.notices.end(), [](const std::string& n) { return n.find("no exam") != std::string::npos && n.find("15 % of a budget") != std::string::npos; }));
+  EXPECT_FALSE(s.kept_items.empty());
+}
+
+TEST(Session, AnExamThatStockCannotSitIsNone) {
+  Bench b;
+  typical(b.world);
+  b.world.stock_is_mute = true;
+  SessionState s = b.run();
+  ASSERT_TRUE(s.exam);
+  EXPECT_FALSE(s.exam->on);
+  EXPECT_EQ(s.closed->result, "improved");
+}
+
+TEST(Session, ADeathInTheExamIsAFailureAndOutOfTimeIsNoEvidence) {
+  Bench b;
+  typical(b.world);
+  b.world.dies_in_exam = {"weights Q8_0"};
+  b.world.late_in_exam = {"-np 8"};
+  SessionState s = b.run();
+  EXPECT_TRUE(s.kept_items.empty());
+  EXPECT_NE(proposal_of(s, "weights Q8_0")->reverted->why.find("failed in it"), std::string::npos);
+  EXPECT_EQ(proposal_of(s, "-np 8")->reverted->code, "no_evidence");
 }
 
 TEST(Session, NothingToGainEndsWithoutAKeep) {
@@ -223,7 +287,7 @@ TEST(Session, AKillAtAnyEntryChangesNoDecision) {
   };
   Bench whole;
   prepare(whole);
-  whole.run(scripted_workload(700));
+  whole.run(scripted_workload(1000));   // long enough for exams
   std::string expected = decisions(read_journal(whole.journal_file()).entries);
   std::string bytes = read_file(whole.journal_file());
   std::vector<size_t> ends;

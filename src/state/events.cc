@@ -33,6 +33,7 @@ void fields(Visit& visit, E& e) {
   visit("failure", e.failure);
   visit("records_blob", e.records_blob);
   visit("kernels", e.kernels);
+  visit("exam", e.exam);
   visit("cost_s", e.cost_s);
 }
 
@@ -80,6 +81,18 @@ template <class Visit, Is<QualityDone> E>
 void fields(Visit& visit, E& e) {
   visit.must("comparison", e.comparison);
   visit.must("report", e.report);
+}
+
+template <class Visit, Is<ExamDone> E>
+void fields(Visit& visit, E& e) {
+  visit.must("comparison", e.comparison);
+  visit.must("report", e.report);
+}
+
+template <class Visit, Is<ExamPlan> E>
+void fields(Visit& visit, E& e) {
+  visit.must("on", e.on);
+  visit("notice", e.notice);
 }
 
 template <class Visit, Is<Intent> E>
@@ -175,8 +188,8 @@ void to_json(Json& json, const LegDone& done) { write_event(json, done); }
 
 void from_json(const Json& json, LegDone& done) {
   read_event(json, "leg.done", done);
-  if (done.result.has_value() == done.failure.has_value()) {
-    throw bad_input("journal entry body leg.done " + done.id + ": needs either `result` or `failure`",
+  if (done.result.has_value() + done.failure.has_value() + done.exam.has_value() != 1) {
+    throw bad_input("journal entry body leg.done " + done.id + ": needs one of `result`, `failure` and `exam`",
                     "read the journal with the hyperloom that wrote it");
   }
 }
@@ -186,6 +199,8 @@ HYPERLOOM_EVENT(LegVoid, "leg.void")
 HYPERLOOM_EVENT(PairDone, "pair.done")
 HYPERLOOM_EVENT(Decided, "comparison.decided")
 HYPERLOOM_EVENT(QualityDone, "quality.done")
+HYPERLOOM_EVENT(ExamDone, "exam.judged")
+HYPERLOOM_EVENT(ExamPlan, "probe exam")
 HYPERLOOM_EVENT(Intent, "intent")
 HYPERLOOM_EVENT(Refused, "gate.refused")
 HYPERLOOM_EVENT(CriticVerdict, "verdict")

@@ -9,6 +9,7 @@
 #include "candidate/candidate.h"
 #include "engine/failure.h"
 #include "engine/model_facts.h"
+#include "measure/exam.h"
 #include "measure/leg.h"
 #include "measure/quality.h"
 #include "os/child.h"
@@ -60,7 +61,7 @@ struct MadeEvent {
 struct LegPlan {
   std::string id;                            // "L17"
   std::string why;                           // for people
-  std::string purpose;                       // enable | stock | screen | pair | final | ablation | sweep | profile
+  std::string purpose;                       // enable | stock | screen | pair | final | ablation | sweep | profile | exam
   std::string group;                         // comparison, screening round, or sweep point
   std::string arm;                           // a (incumbent or stock) | b
   int pair = -1;
@@ -69,7 +70,7 @@ struct LegPlan {
   std::string build;                         // recipe id; "command" = the user's own server
   uint64_t seed = 0;
   int measured = 0, warmup = 0;              // requests
-  int clients = 0, prompt_tokens = 0, output_tokens = 0;   // a sweep point's own; 0 = the workload's
+  int clients = 0, prompt_tokens = 0, output_tokens = 0;   // a sweep point's own; 0 = the workload's; exam: of the long text
 };
 
 // leg.done (result or failure), leg.void (reason). `id` is the plan's.
@@ -79,6 +80,7 @@ struct LegDone {
   std::optional<Failure> failure;            // the candidate's own fault
   std::string records_blob;                  // sha256 of per-request JSON lines
   std::optional<KernelTable> kernels;        // purpose profile
+  std::optional<ExamSheet> exam;             // purpose exam: instead of a result
   double cost_s = 0;
 };
 struct LegVoid { std::string id, reason; double cost_s = 0; };
@@ -93,6 +95,9 @@ struct Decided {
 };
 
 struct QualityDone { std::string comparison; QualityReport report; };
+struct ExamDone { std::string comparison; ExamReport report; };   // exam.judged: of the leg of group "exam:COMPARISON"
+// probe {what: "exam"}: whether would-be keeps sit it, decided once, and why not.
+struct ExamPlan { bool on = false; std::string notice; };
 
 // intent: what a role asks for. kind: propose (a change worth trying) | compare (spend alpha on it) | stop | alert.
 struct Intent {
@@ -128,6 +133,8 @@ void to_json(Json&, const LegVoid&);         void from_json(const Json&, LegVoid
 void to_json(Json&, const PairDone&);        void from_json(const Json&, PairDone&);
 void to_json(Json&, const Decided&);         void from_json(const Json&, Decided&);
 void to_json(Json&, const QualityDone&);     void from_json(const Json&, QualityDone&);
+void to_json(Json&, const ExamDone&);        void from_json(const Json&, ExamDone&);
+void to_json(Json&, const ExamPlan&);        void from_json(const Json&, ExamPlan&);
 void to_json(Json&, const Intent&);          void from_json(const Json&, Intent&);
 void to_json(Json&, const Refused&);         void from_json(const Json&, Refused&);
 void to_json(Json&, const CriticVerdict&);   void from_json(const Json&, CriticVerdict&);

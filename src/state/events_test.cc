@@ -228,6 +228,20 @@ TEST(Events, NestedFactsRoundTrip) {
   expect_round_trip(done);
   EXPECT_DOUBLE_EQ(Json(done).get<LegDone>().result->value, 123.5);
   EXPECT_EQ(Json(done).get<LegDone>().kernels->samples, 7);
+}
+
+TEST(Events, AnExamLegHoldsItsSheetAndNothingElse) {
+  LegDone done{.id = "L1"};
+  done.exam = ExamSheet{.asked = 2, .ignored = {"seed"}, .seconds = 3};
+  done.exam->answers = {{.kind = "chat", .right = true, .text = "red", .alone = "blue"}};
+  expect_round_trip(done);
+  EXPECT_EQ(Json(done).get<LegDone>().exam->answers.front().alone, "blue");
+  done.result.emplace();
+  EXPECT_THROW(Json(done).get<LegDone>(), Error);
+  expect_round_trip(ExamPlan{true, ""});
+  ExamDone judged{"C1", {}};
+  judged.report.failures = {"exam, right answers: wrong"};
+  expect_round_trip(judged);
 
   QualityDone quality{"C1", {}};
   quality.report.failures = {"kl 0.1"};

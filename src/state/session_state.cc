@@ -85,6 +85,9 @@ void on_probe(SessionState& s, const Json& body) {
   } else if (what == "recipes") {
     s.replay_looked_up = true;
     if (body.contains("notice")) s.notices.push_back(body["notice"]);
+  } else if (what == "exam") {
+    s.exam = body.get<ExamPlan>();
+    if (!s.exam->notice.empty()) s.notices.push_back(s.exam->notice);
   } else if (what == "profile") {
     s.profiles.push_back(body.get<ProfileNote>());
   } else if (what == "kernel_backend") {
@@ -259,6 +262,9 @@ void apply(SessionState& s, const Entry& e) {
     charge(s, quality.report.cost_s);
     s.measuring_s += quality.report.cost_s;
     if (Comparison* c = find_comparison(s, quality.comparison)) c->quality = quality;
+  } else if (t == "exam.judged") {
+    auto exam = b.get<ExamDone>();
+    if (Comparison* c = find_comparison(s, exam.comparison)) c->exam = exam;
   } else if (t == "intent") on_intent(s, b.get<Intent>());
   else if (t == "gate.refused") on_refused(s, b.get<Refused>());
   else if (t == "verdict") {

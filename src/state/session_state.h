@@ -21,6 +21,7 @@ struct LegRecord {
   bool open() const { return !done && void_reason.empty(); }
   bool good() const { return done && done->result && void_reason.empty(); }
   bool failed() const { return done && done->failure && void_reason.empty(); }
+  bool sat() const { return done && done->exam && void_reason.empty(); }   // an exam that ended
   // A void that came from a kill, a stop or a resume, not from the host.
   bool interrupted() const;
 };
@@ -30,6 +31,7 @@ struct Comparison {
   std::vector<PairDone> pairs;
   std::optional<Decided> decided;
   std::optional<QualityDone> quality;
+  std::optional<ExamDone> exam;
   std::optional<CriticVerdict> critic;
   std::vector<double> log_ratios() const;
 };
@@ -75,6 +77,7 @@ struct SessionState {
 
   std::optional<Enabled> enabled;            // which build and flags are stock
   bool noise_known = false;
+  std::optional<ExamPlan> exam;              // nothing = not decided
   Candidate incumbent;                       // starts as enabled->stock
   std::vector<Change> kept_items;            // in order of adoption
   std::vector<Proposal> proposals;
