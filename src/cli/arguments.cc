@@ -88,21 +88,37 @@ std::string checked_url(const std::string& url, const std::string& flag) {
   return clean;
 }
 
-Limit parse_limit(const std::string& text) {
-  const std::string shape = "write it as ttft:p95:500 (ms); metrics: " + join(limit_metrics(), ", ") + "; percentiles: p50, p90, p95, p99";
-  const auto refuse = [&](const std::string& why) { return bad_input("--limit `" + text + "`: " + why, shape); };
-  const std::vector<std::string> parts = split(text, ':');
+Limit parse_limit(const std::string& text, const std::string& flag) {
+  const std::string shape = "write it as ttft:p95:500 (ms) or ttft:p95<0.5s; metrics: " + join(limit_metrics(), ", ") + "; percentiles: p50, p90, p95, p99";
+  const auto refuse = [&](const std::string& why) { return bad_input(flag + " `" + text + "`: " + why, shape); };
+  const std::vector<std::string> parts = split(replace_all(replace_all(text, "<=", ":"), "<", ":"), ':');
   if (parts.size() != 3) throw refuse("it has " + std::to_string(parts.size()) + " parts, not 3");
   Limit limit;
-  limit.metric = parts[0];
+  limit.metric = trim(parts[0]);
   const auto& metrics = limit_metrics();
   if (std::find(metrics.begin(), metrics.end(), limit.metric) == metrics.end())
     throw refuse("unknown metric `" + limit.metric + "`" + did_you_mean(limit.metric, metrics));
   if (!starts_with(parts[1], "p") || !number_of(parts[1].substr(1), limit.percentile) ||
       (limit.percentile != 50 && limit.percentile != 90 && limit.percentile != 95 && limit.percentile != 99))
     throw refuse("percentile `" + parts[1] + "` is not measured");
-  if (!number_of(parts[2], limit.max_ms) || limit.max_ms <= 0) throw refuse("`" + parts[2] + "` is no time above 0");
+  std::string time = parts[2];
+  const double unit = ends_with(time, "s") && !ends_with(time, "ms") ? 1000 : 1;
+  if (ends_with(time, "s")) time.resize(time.size() - (unit == 1 ? 2 : 1));
+  if (!number_of(time, limit.max_ms) || limit.max_ms <= 0) throw refuse("`" + parts[2] + "` is no time above 0");
+  limit.max_ms *= unit;
   return limit;
+}
+
+std::vector<std::string> slo_limits(const std::string& text) {
+  std::vector<std::string> limits;
+  for (const std::string& part : split(text, ',')) {
+    const Limit limit = parse_limit(part, "--slo");
+    for (const std::string& other : limits)
+      if (const Limit seen = parse_limit(other, "--slo"); seen.metric == limit.metric && seen.percentile == limit.percentile)
+        throw bad_input("--slo `" + text + "`: " + other + " and " + part + " limit the same", "keep one of them");
+    limits.push_back(part);
+  }
+  return limits;
 }
 
 SweepSteps parse_sweep(const std::string& text) {

@@ -20,8 +20,10 @@ bool is_url(const std::string& text);
 // Error(BadInput) unless http:// or https:// with a host. Returns it without slashes at the end.
 std::string checked_url(const std::string& url, const std::string& flag);
 
-// "ttft:p95:500": metric, percentile (50, 90, 95 or 99), limit in ms.
-Limit parse_limit(const std::string& text);
+// "ttft:p95:500", "ttft:p95<500ms", "ttft:p95<=0.5s": metric, percentile (50, 90, 95 or 99), limit (in ms without a unit).
+Limit parse_limit(const std::string& text, const std::string& flag = "--limit");
+// "ttft:p99<500ms,tpot:p90<40ms": the limits of --slo, each in a form that parse_limit reads.
+std::vector<std::string> slo_limits(const std::string& text);
 
 // "clients", "rate", "clients:1,8,64", "rate:0.5,1,2": what a sweep steps through. No steps = it finds its own.
 struct SweepSteps { bool by_rate = false; std::vector<double> loads; };

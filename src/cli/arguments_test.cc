@@ -60,14 +60,25 @@ TEST(SweepFlag, ReadsAndRefuses) {
     EXPECT_NE(problem_of([&] { parse_sweep(bad); }).find("--sweep"), std::string::npos) << bad;
 }
 
+TEST(SloFlag, ReadsAndRefuses) {
+  EXPECT_EQ(slo_limits("ttft:p99<500ms,tpot:p90:40"), (Words{"ttft:p99<500ms", "tpot:p90:40"}));
+  EXPECT_NE(problem_of([] { slo_limits("ttft:p99<500ms,"); }).find("--slo"), std::string::npos);
+  EXPECT_NE(problem_of([] { slo_limits("ttft:p99<500ms,ttft:p99:400"); }).find("limit the same"), std::string::npos);
+  EXPECT_EQ(slo_limits("ttft:p99<500ms,ttft:p50:400").size(), 2u);
+}
+
 TEST(LimitFlag, ReadsAndRefuses) {
   const Limit limit = parse_limit("ttft:p95:500.5");
   EXPECT_EQ(limit.metric, "ttft");
   EXPECT_EQ(limit.percentile, 95);
   EXPECT_EQ(limit.max_ms, 500.5);
-  for (const char* bad : {"", "ttft", "ttft:95:500", "ttft:p95", "ttft:p94:5", "ttft:p95:", "ttft:p95:-1", "ttft:p95:0", "ttft:p95:5ms",
+  for (const char* bad : {"", "ttft", "ttft:95:500", "ttft:p95", "ttft:p94:5", "ttft:p95:", "ttft:p95:-1", "ttft:p95:0", "ttft:p95:5m",
                           "ttft:p95:nan", "ttft:p95:inf", "ttft:p95:5:6", "latency:p95:5", "ttft:p 95:5"})
     EXPECT_NE(problem_of([&] { parse_limit(bad); }), "") << bad;
+  EXPECT_EQ(parse_limit("e2e:p99<30s").max_ms, 30000);
+  EXPECT_EQ(parse_limit("e2e:p99<=30ms").max_ms, 30);
+  EXPECT_NE(problem_of([] { parse_limit("ttft:p95<5min"); }), "");
+  EXPECT_NE(problem_of([] { parse_limit("ttft:p95<s"); }), "");
   EXPECT_NE(problem_of([] { parse_limit("tftt:p95:5"); }).find("did you mean `ttft`"), std::string::npos);
 }
 

@@ -103,6 +103,7 @@ int bench_command(const BenchOptions& options) {
   if (options.url.empty() == options.workload.empty())
     throw bad_input(options.url.empty() ? "bench needs a server" : "--url and --workload exclude each other",
                     "give --url http://HOST:PORT of a running server, or --workload FILE to launch one");
+  if (!options.slo.empty()) return bench_slo(options);
   if (!options.sweep.empty()) return bench_sweep(options);
   return options.url.empty() ? bench_leg(options) : bench_url(options);
 }

@@ -6,6 +6,7 @@
 namespace hyperloom {
 
 int bench_leg(const BenchOptions& options);      // --workload: one full leg as a session would run it
+int bench_slo(const BenchOptions& options);      // --slo: the highest rate that meets the limits
 int bench_sweep(const BenchOptions& options);    // --sweep: steps of load up to saturation
 
 // Error(BadInput) unless `file` can be written later: a result that took minutes must not be lost to a wrong path.

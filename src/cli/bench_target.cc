@@ -89,6 +89,8 @@ void BenchTarget::boot(const BenchOptions& options) {
   spec_.traffic = workload.traffic;
   spec_.traffic.seed = options.seed;
   spec_.limits = workload.objective.limits;
+  if (!options.limits.empty()) spec_.limits.clear();
+  for (const std::string& limit : options.limits) spec_.limits.push_back(parse_limit(limit));
   spec_.keep_records = false;
   tokens_per_word_ = engine.state.enabled->tokens_per_word;
 }

@@ -42,6 +42,7 @@ struct BenchOptions {
   std::filesystem::path ca_file, markdown;
   std::vector<std::string> headers;
   std::vector<std::string> limits;     // "ttft:p95:500" in ms
+  std::string slo;                     // "ttft:p99<500ms,tpot:p90<40ms", or "given": those of --limit or the workload; empty = no search
   std::string sweep;                   // "clients", "rate" or their steps; empty = no sweep
 };
 int bench_command(const BenchOptions& options);

@@ -108,6 +108,10 @@ int run(int argc, char** argv) {
      bench.sweep = what.empty() || what[0].empty() ? "clients" : what[0];
    }, "steps of load up to saturation, and the knee: clients (default), rate, or their steps as clients:1,8,64")
       ->expected(0, 1)->type_name("WHAT")->excludes("--clients")->excludes("--rate")->group("Load");
+  c->add_option_function<std::vector<std::string>>("--slo", [&](const std::vector<std::string>& what) {
+     bench.slo = what.empty() || what[0].empty() ? "given" : what[0];
+   }, "highest request rate that meets these limits, as ttft:p99<500ms,tpot:p90<40ms; without them, those of --limit or the workload")
+      ->expected(0, 1)->type_name("LIMITS")->excludes("--clients")->excludes("--rate")->excludes("--sweep")->group("Load");
   c->add_option("--requests,--num-prompts", bench.requests, "measured requests")->capture_default_str()->group("Load");
   c->add_option("--warmup,--num-warmups", bench.warmup, "requests before the window opens; default: half the clients")->group("Load");
   c->add_option("--duration", bench.duration_s, "close the window after so many seconds at the latest")->group("Load");

@@ -268,6 +268,7 @@ LoadResult LoadRun::result() {
   result.loop_delay_ms = loop_.worst_delay_s() * 1e3;
   result.answered_prompt_tokens = tally_.answered_prompt_tokens();
   result.itl_s = tally_.itl_s();
+  result.limit_counts = tally_.limit_counts();
   result.stopped = stopped_;
   return result;
 }
@@ -284,6 +285,7 @@ void LoadRun::warn(LoadResult& result, ThreadCost spent) const {
     result.saturated = !said.empty();
     if (result.saturated) warnings.push_back(said);
   }
+  result.out_of_connections = out_of_connections_;
   if (out_of_connections_) {
     warnings.push_back("client was the bottleneck: stopped sending with " + std::to_string(most_in_flight_) +
                        " requests in flight, as many as this process may open files (`ulimit -n`)");

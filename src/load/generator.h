@@ -9,6 +9,7 @@
 
 #include "load/metrics.h"
 #include "load/request_trace.h"
+#include "load/tally.h"
 
 namespace hyperloom {
 
@@ -42,7 +43,9 @@ struct LoadResult {
   double client_cpu_s = 0;               // what our own thread used
   double answered_prompt_tokens = 0;     // by usage, of all answers, warm-up too
   LogHistogram itl_s{0.001};
+  std::vector<LimitCount> limit_counts;  // in the order of the limits
   bool stopped = false;                  // by stop_flag
+  bool out_of_connections = false;       // stopped sending: as many in flight as this process may open files
   bool saturated = false;                // the open loop asked for more than the server can do (load/saturation.h)
 };
 

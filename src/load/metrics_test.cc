@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "load/tally.h"
+
 namespace hyperloom {
 namespace {
 
@@ -242,6 +244,40 @@ TEST(Repetition, OrdinaryTextIsNot) {
 }
 
 TEST(Repetition, LongTextIsReadInLinearTime) { EXPECT_TRUE(looks_repetitive(times("ab", 1 << 20))); }
+
+TEST(LimitCounts, SharesByNearestRankWithFailuresAsTheSlowest) {
+  const std::vector<Limit> limits = {{"ttft", 90, 100}, {"e2e", 50, 1000}, {"itl", 99, 20}};
+  LoadTally tally(limits);
+  for (int i = 0; i < 9; ++i) tally.add(request(kBase + i, kBase + i + 0.05, 11, 0.01), kBase, kBase + 60);
+  tally.add(request(kBase + 9, kBase + 9.2, 11, 0.2), kBase, kBase + 60);     // slow in all three
+  tally.add(request(kBase - 5, kBase - 1, 11, 0.2), kBase, kBase + 60);       // due before the window
+  std::vector<LimitCount> counts = tally.limit_counts();
+  EXPECT_EQ(counts[0].judged, 10);
+  EXPECT_EQ(counts[0].over, 1);
+  EXPECT_TRUE(counts[0].met(limits[0]));
+  EXPECT_TRUE(counts[1].met(limits[1]));
+  EXPECT_EQ(counts[2].judged, 100);                                           // tokens, without the first of each
+  EXPECT_EQ(counts[2].over, 10);
+  EXPECT_FALSE(counts[2].met(limits[2]));
+
+  RequestRecord failed = request(kBase + 10, 0, 0, 0);
+  failed.state = RequestState::TimedOut;
+  tally.add(failed, kBase, kBase + 60);
+  RequestRecord cut = failed;
+  cut.state = RequestState::CutOff;
+  tally.add(cut, kBase, kBase + 60);
+  counts = tally.limit_counts();
+  EXPECT_EQ(counts[0].judged, 11);
+  EXPECT_EQ(counts[0].over, 2);
+  EXPECT_FALSE(counts[0].met(limits[0]));
+  EXPECT_EQ(counts[2].judged, 110);                                           // as many tokens as the others had
+  EXPECT_EQ(counts[2].over, 20);
+}
+
+TEST(LimitCounts, NothingSeenMeetsNothing) {
+  const std::vector<Limit> limits = {{"ttft", 50, 100}};
+  EXPECT_FALSE(LoadTally(limits).limit_counts()[0].met(limits[0]));
+}
 
 }  // namespace
 }  // namespace hyperloom

@@ -45,7 +45,8 @@ bool RateSearch::Proof::hopeless() const { return against >= kMostAgainst || wit
 
 RateSearch::RateSearch(const RateSearchPlan& plan) : plan_(plan) {
   const auto share = [](double x) { return x > 0 && x < 1; };
-  if (!(plan.start_rps > 0) || !std::isfinite(plan.start_rps) || !share(plan.alpha) || !share(plan.resolution) || plan.most_runs < 1)
+  const bool sane = plan.start_rps > 0 && std::isfinite(plan.start_rps) && share(plan.alpha) && share(plan.resolution);
+  if (!sane || plan.most_runs < 1)
     throw internal_error("a rate search needs a start above 0, alpha and resolution in 0..1, and a run");
   floor_ = -steps_in(1 / kLowest, plan.resolution) - 1;
   ceiling_ = std::max(0, steps_in(std::max(plan.most_rps, plan.start_rps) / plan.start_rps, plan.resolution));
@@ -74,7 +75,8 @@ RateSearch::Bracket RateSearch::bracket() const {
 }
 
 // A run at the side's open proof, or of a new one: a step away from `from`, and further after rates that were given up as
-// mixed; at the end of all rates at `from` itself. Each new proof has half of the error that those before it have left. Nothing: proven close by, or all given up.
+// mixed; at the end of all rates at `from` itself. Each new proof has half of the error that those before it have left.
+// Nothing: proven close by, or all given up.
 std::optional<int> RateSearch::prove(Side& side, int from) {
   const bool at_end = from == (side.towards < 0 ? ceiling_ : floor_);
   proving_ = &side;

@@ -25,7 +25,7 @@ const char* name_of(RateEnd end);        // "searching", "found", "no_rate", "un
 // up, or runs at the same rate end so differently that an end cannot be proven.
 struct RateAnswer {
   RateEnd end = RateEnd::Searching;
-  std::optional<double> meets, misses;   // a run there meets (misses) more often than not, proven; absent = of no rate
+  std::optional<double> meets, misses;   // a run there meets (misses) more often than not; absent = proven of no rate
   double estimate = 0;                   // the rate that most runs speak for; 0 = none above 0
 };
 

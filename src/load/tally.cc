@@ -43,6 +43,38 @@ uint16_t LoadTally::name_of(const std::string& text, size_t most) {
   return static_cast<uint16_t>(names_.size() - 1);
 }
 
+bool LimitCount::met(const Limit& limit) const {
+  return judged > 0 && over <= (1 - limit.percentile / 100) * judged + 1e-9;
+}
+
+void LoadTally::count_limits(const RequestFigures& f, const std::vector<TokenGap>& gaps) {
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    LimitCount& count = counts_[i];
+    if (limits_[i].metric == "itl") {
+      for (const TokenGap& gap : gaps) {
+        count.judged += gap.tokens;
+        if (gap.seconds * 1e3 > limits_[i].max_ms) count.over += gap.tokens;
+      }
+      continue;
+    }
+    const double value_s = own_value_s(f, gaps, limits_[i]);
+    count.judged += value_s >= 0;
+    count.over += value_s * 1e3 > limits_[i].max_ms;
+  }
+}
+
+std::vector<LimitCount> LoadTally::limit_counts() const {
+  std::vector<LimitCount> counts = counts_;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    // A request that failed had as many tokens to come as the others.
+    const bool by_token = limits_[i].metric == "itl" && due_completed_ > 0;
+    const double failed = due_failed_ * (by_token ? counts[i].judged / due_completed_ : 1.0);
+    counts[i].judged += failed;
+    counts[i].over += failed;
+  }
+  return counts;
+}
+
 void LoadTally::add(const RequestRecord& r, double window_start_s, double window_end_s) {
   RequestFigures f;
   f.intended_s = r.intended_s, f.sent_s = r.sent_s, f.end_s = r.end_s;
@@ -54,6 +86,9 @@ void LoadTally::add(const RequestRecord& r, double window_start_s, double window
   f.finish = static_cast<uint8_t>(name_of(r.finish_reason, kMostNames));
   tokens_ += f.tokens();
   if (stands_astride(r.marks, window_start_s) || stands_astride(r.marks, window_end_s)) marks_[figures_.size()] = r.marks;
+  const bool due_inside = r.intended_s >= window_start_s && r.intended_s <= window_end_s;
+  due_completed_ += due_inside && r.state == RequestState::Completed;
+  due_failed_ += due_inside && (r.state == RequestState::Failed || r.state == RequestState::TimedOut);
   const bool since_opening = window_start_s != kNotYet && r.end_s >= window_start_s;
   if (since_opening) retries_ += r.retries;
   if (r.state == RequestState::Completed) {
@@ -66,7 +101,8 @@ void LoadTally::add(const RequestRecord& r, double window_start_s, double window
     f.repetitive = looks_repetitive(r.text.empty() ? r.reasoning : r.text);
     f.empty = trim(r.text).empty() && r.finish_reason != "tool_calls";
     const std::vector<TokenGap> gaps = r.gaps();
-    if (r.intended_s >= window_start_s && r.intended_s <= window_end_s)
+    if (due_inside) count_limits(f, gaps);
+    if (due_inside)
       for (const TokenGap& gap : gaps) itl_s_.add(gap.seconds, static_cast<uint64_t>(gap.tokens));
     f.within_limits = std::all_of(limits_.begin(), limits_.end(), [&](const Limit& limit) {
       return own_value_s(f, gaps, limit) * 1e3 <= limit.max_ms;

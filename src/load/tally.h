@@ -30,19 +30,27 @@ struct RequestFigures {
   double tpot_s() const { return first_token_s <= 0 || tokens() < 2 ? -1 : (last_token_s - first_token_s) / (tokens() - 1); }
 };
 
+// Requests due inside the window that tell something of a limit (itl: tokens), and how many of them were slower than it
+// allows. What failed or timed out was slower than any limit; what was cut off tells nothing.
+struct LimitCount {
+  double judged = 0, over = 0;
+  bool met(const Limit& limit) const;    // nearest rank: no more than 1 - percentile of those judged, and some were
+};
+
 using EdgeMarks = std::map<size_t, std::vector<TokenMark>>;   // by place among the figures
 
 class LoadTally {
  public:
   static constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
-  explicit LoadTally(std::vector<Limit> limits) : limits_(std::move(limits)) {}
+  explicit LoadTally(std::vector<Limit> limits) : limits_(std::move(limits)), counts_(limits_.size()) {}
   void reserve(size_t requests) { figures_.reserve(requests); }
 
   // A request that has ended, and the window as far as it is known by now.
   void add(const RequestRecord& record, double window_start_s, double window_end_s);
   LoadSummary summary(double window_start_s, double window_end_s) const;
 
+  std::vector<LimitCount> limit_counts() const;         // in the order of the limits
   double tokens() const { return tokens_; }             // of all requests, whatever the window
   double answered_prompt_tokens() const { return answered_prompt_tokens_; }
   const LogHistogram& itl_s() const { return itl_s_; }
@@ -50,6 +58,8 @@ class LoadTally {
 
  private:
   std::vector<Limit> limits_;
+  std::vector<LimitCount> counts_;         // of what completed
+  int due_completed_ = 0, due_failed_ = 0; // inside the window
   std::vector<RequestFigures> figures_;
   EdgeMarks marks_;
   std::vector<std::string> names_{""};     // finish reasons and kinds of failure
@@ -57,6 +67,7 @@ class LoadTally {
   double tokens_ = 0, answered_prompt_tokens_ = 0, cached_tokens_ = 0, cached_of_ = 0;
   int odd_usage_ = 0, retries_ = 0;
 
+  void count_limits(const RequestFigures& figures, const std::vector<TokenGap>& gaps);
   uint16_t name_of(const std::string& text, size_t most);
 };
 

@@ -48,7 +48,7 @@ class Commands(unittest.TestCase):
     def run_it(self, *arguments, code=0):
         process = self.start(*arguments)
         out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, code, f"{arguments}\n{out}\n{err}")
+        self.assertIn(process.returncode, code if isinstance(code, tuple) else (code,), f"{arguments}\n{out}\n{err}")
         return out, err
 
     def refused(self, *arguments, names=()):
@@ -189,10 +189,6 @@ class BadBench(Commands):
     def test_flags(self):
         url = ("bench", "--url", "http://127.0.0.1:9")
         self.refused("bench", names=["bench needs a server"])
-        self.refused(*url, "--sweep", "cliens", names=["--sweep `cliens`", "did you mean `clients`"])
-        self.refused(*url, "--sweep", "clients:1,4,2", names=["2 does not rise"])
-        self.refused(*url, "--sweep", "clients:1,900000000", names=["900000000"])
-        self.refused(*url, "--sweep", "--save-result", "r.json", names=["--save-result"])
         self.refused(*url, "--workload", self.workload(), names=["--workload"])
         self.refused("bench", "--url", "127.0.0.1:9", names=["127.0.0.1:9"])
         self.refused(*url, "--clients", 0, names=["--clients 0"])
@@ -275,24 +271,6 @@ class Measuring(Commands):
         self.assertEqual(result["load"]["completed"], 10)
         self.assertEqual(result["rate_rps"], 20)
         self.assertFalse(result["interrupted"])
-
-    def test_a_sweep_finds_the_knee_and_stops_where_nothing_is_gained(self):
-        with Fake("--tokens-per-second", "200", "--slots", "2") as fake:
-            out, _ = self.run_it("bench", "--url", fake.url, "--sweep", "--requests", 16, "--prompt-tokens", 16, "--output-tokens", 16,
-                                 "--markdown", "sweep.md", "--json")
-        result = json.loads(out)
-        self.assertEqual(result["knee"]["clients"], 2)
-        self.assertIn(result["saturated"]["clients"], (3, 4))      # 3: halfway to the neighbour, measured afterwards
-        clients = [point["clients"] for point in result["points"]]
-        self.assertEqual(clients, sorted(clients))
-        self.assertLess(clients[-1], 32)
-        self.assertRegex((self.folder / "sweep.md").read_text(), r"(?m)^\| 2 \|.*\| knee \|$")
-
-    def test_a_sweep_by_rate_of_a_server_that_fails(self):
-        with Fake("--die-after", "30") as fake:
-            out, _ = self.run_it("bench", "--url", fake.url, "--sweep", "rate:20,40,80,160", "--requests", 12, "--prompt-tokens", 8, "--output-tokens", 2)
-        self.assertRegex(out, r"saturated from [248]0\.?0? requests/s: .*failed")
-        self.assertNotIn("     160 ", out)
 
     def test_the_prompt_length_asked_for_is_the_servers_own_count(self):
         with Fake() as fake:

@@ -1,0 +1,68 @@
+"""bench --sweep and --slo: many loads on one fake server. $HYPERLOOM is the binary."""
+import json
+import unittest
+
+from commands_test import Commands, Fake
+
+
+class BadRates(Commands):
+    def test_flags(self):
+        url = ("bench", "--url", "http://127.0.0.1:9")
+        self.refused(*url, "--sweep", "cliens", names=["--sweep `cliens`", "did you mean `clients`"])
+        self.refused(*url, "--sweep", "clients:1,4,2", names=["2 does not rise"])
+        self.refused(*url, "--sweep", "clients:1,900000000", names=["900000000"])
+        self.refused(*url, "--slo", names=["--slo has no limits"])
+        self.refused(*url, "--slo", "ttft:p99<soon", names=["--slo `ttft:p99<soon`", "`soon` is no time"])
+        self.refused(*url, "--slo", "ttft:p99<1s", "--limit", "e2e:p50:9", names=["--slo and --limit"])
+        self.refused(*url, "--slo", "ttft:p99<1s", "--save-result", "r.json", names=["--save-result"])
+        self.refused(*url, "--sweep", "--save-result", "r.json", names=["--save-result"])
+
+
+class Rates(Commands):
+    def test_a_sweep_finds_the_knee_and_stops_where_nothing_is_gained(self):
+        with Fake("--tokens-per-second", "200", "--slots", "2") as fake:
+            out, _ = self.run_it("bench", "--url", fake.url, "--sweep", "--requests", 16, "--prompt-tokens", 16, "--output-tokens", 16,
+                                 "--markdown", "sweep.md", "--json")
+        result = json.loads(out)
+        self.assertEqual(result["knee"]["clients"], 2)
+        self.assertIn(result["saturated"]["clients"], (3, 4))      # 3: halfway to the neighbour, measured afterwards
+        clients = [point["clients"] for point in result["points"]]
+        self.assertEqual(clients, sorted(clients))
+        self.assertLess(clients[-1], 32)
+        self.assertRegex((self.folder / "sweep.md").read_text(), r"(?m)^\| 2 \|.*\| knee \|$")
+
+    def test_a_sweep_by_rate_of_a_server_that_fails(self):
+        with Fake("--die-after", "30") as fake:
+            out, _ = self.run_it("bench", "--url", fake.url, "--sweep", "rate:20,40,80,160", "--requests", 12, "--prompt-tokens", 8, "--output-tokens", 2)
+        self.assertRegex(out, r"saturated from [248]0\.?0? requests/s: .*failed")
+        self.assertNotIn("     160 ", out)
+
+    def test_the_highest_rate_within_limits(self):
+        """Two slots of 100 requests a second each; the limit is so wide that only a queue can miss it."""
+        with Fake("--first-token-ms", "10", "--slots", "2") as fake:
+            out, err = self.run_it("bench", "--url", fake.url, "--slo", "ttft:p50<150ms", "--requests", 16, "--prompt-tokens", 8, "--output-tokens", 2,
+                                   "--markdown", "slo.md", "--json", code=(0, 5))
+        result = json.loads(out)
+        self.assertEqual(result["limits"], [{"metric": "ttft", "percentile": 50, "max_ms": 150}])
+        self.assertEqual(result["runs"][0]["rate_rps"], 0)
+        self.assertTrue(result["runs"][0]["met"])
+        answer = result["answer"]
+        if answer["end"] == "found":      # else a busy machine: it says so
+            self.assertLess(answer["meets_rps"], answer["misses_rps"])
+        self.assertIn(answer["why"], (self.folder / "slo.md").read_text())
+        self.assertIn("one request at a time: met", err)
+
+    def test_limits_that_no_rate_meets(self):
+        with Fake("--first-token-ms", "40") as fake:
+            out, _ = self.run_it("bench", "--url", fake.url, "--slo", "ttft:p50<2ms,e2e:p50<60s", "--requests", 4, "--prompt-tokens", 8, "--output-tokens", 2)
+        self.assertRegex(out, r"no rate meets ttft p50 <= 2 ms, e2e p50 <= 60000 ms: .*the nearest was ttft p50 [\d.]+ ms of 2, e2e p50")
+        self.assertRegex(out, r"(?m)^ +alone +0/8 ")
+
+    def test_a_search_whose_server_dies(self):
+        with Fake("--die-after", "60") as fake:
+            out, _ = self.run_it("bench", "--url", fake.url, "--slo", "ttft:p50<30s", "--requests", 16, "--prompt-tokens", 8, "--output-tokens", 2, code=5)
+        self.assertIn("the server answers no more", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
