@@ -167,6 +167,21 @@ TEST(Metrics, LateSendingBlamesTheClient) {
   EXPECT_THAT(s.warnings, Contains(HasSubstr("client was the bottleneck")));
 }
 
+TEST(Metrics, OddUsageResentRequestsAndACachedPromptAreSaid) {
+  std::vector<RequestRecord> records(8, request(kBase + 1, kBase + 1.1, 5, 0.01));
+  records[0].odd_usage = true;
+  records[1].retries = 1;
+  for (RequestRecord& r : records) r.cached_tokens = 5;   // of 10
+  const LoadSummary s = summarise(records, kBase, kBase + 20, {});
+  EXPECT_EQ(s.odd_usage, 1);
+  EXPECT_DOUBLE_EQ(s.cached_prompt_share, 0.5);
+  EXPECT_THAT(s.warnings, Contains(HasSubstr("ran backwards, were negative or absurd in 1 answers")));
+  EXPECT_THAT(s.warnings, Contains(HasSubstr("1 requests were sent again")));
+  EXPECT_THAT(s.warnings, Contains(HasSubstr("took 50 % of the prompt tokens from its cache")));
+  records = std::vector<RequestRecord>(8, request(kBase + 1, kBase + 1.1, 5, 0.01));
+  EXPECT_THAT(summarise(records, kBase, kBase + 20, {}).warnings, IsEmpty());
+}
+
 TEST(Metrics, TooShortAWindowIsSaid) {
   const LoadSummary s = summarise({request(kBase, kBase + 5, 5, 1)}, kBase, kBase + 9, {});
   EXPECT_THAT(s.warnings, Contains(HasSubstr("too short")));

@@ -16,7 +16,7 @@ struct Row {
 std::vector<Row> rows_of(const LoadSummary& s) {
   std::vector<Row> rows;
   for (const Row& row : {Row{"TTFT", &s.ttft_ms}, Row{"TPOT", &s.tpot_ms}, Row{"ITL", &s.itl_ms},
-                         Row{"E2E", &s.e2e_ms}, Row{"send lateness", &s.send_lateness_ms}}) {
+                         Row{"E2E", &s.e2e_ms}, Row{"send lateness", &s.send_lateness_ms}, Row{"unread bytes", &s.read_wait_ms}}) {
     if (row.values->count > 0) rows.push_back(row);
   }
   return rows;

@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "load/bounded_json.h"
 #include "load/request_record.h"
 
 namespace hyperloom {
@@ -93,9 +94,9 @@ void StreamFold::on_event(const SseEvent& event) {
       return add_mark(-1);
     }
   }
-  Json answer = Json::parse(event.data, nullptr, false);
+  Json answer = parse_bounded(event.data);
   // A stream of events is decoded with replacement (HTML standard, 9.2.5), so broken UTF-8 does not break an event.
-  if (answer.is_discarded()) answer = Json::parse(valid_utf8(event.data), nullptr, false);
+  if (answer.is_discarded()) answer = parse_bounded(valid_utf8(event.data));
   const bool is_error = event.event == "error";
   if (!answer.is_object()) {
     if (is_error) {
@@ -183,7 +184,7 @@ void StreamFold::add_mark(int said) {
 }
 
 void StreamFold::fold_plain_body() {
-  const Json answer = Json::parse(valid_utf8(raw_), nullptr, false);
+  const Json answer = parse_bounded(valid_utf8(raw_));
   if (!answer.is_object()) return;
   if (const std::optional<std::string> error = error_of(answer)) {
     error_event_ = true;
@@ -221,7 +222,7 @@ void StreamFold::on_end(int http_status, const std::string& transport_error, dou
 
 void StreamFold::judge(int http_status, const std::string& transport_error) {
   if (http_status != 0 && (http_status < 200 || http_status >= 300)) {
-    const Json body = Json::parse(raw_, nullptr, false);
+    const Json body = parse_bounded(raw_);
     std::string said = error_of(body).value_or("");
     if (said.empty()) said = string_at(body, "detail");   // FastAPI
     if (said.empty()) said = record_.fail_text.empty() ? trim(raw_.substr(0, kMaxFailText))

@@ -228,6 +228,41 @@ TEST(StreamFold, OddShapesDoNoHarm) {
   }
 }
 
+// Comparing or printing such a value would recurse as deep as it is nested.
+TEST(StreamFold, DeepNestingIsAMalformedEventNotACrash) {
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  const std::string text = "\"choices\":[{\"delta\":{\"content\":\"a\"}}]";
+  for (const std::string& data : {"{\"error\":" + deep + "}", "{" + text + ",\"x\":" + deep + "}", deep}) {
+    const RequestRecord r = fold_all("data: " + data + "\n\n");
+    EXPECT_EQ(r.state, RequestState::Failed);
+    EXPECT_EQ(r.fail_kind, "malformed_event");
+    EXPECT_LE(r.fail_text.size(), 2000u);
+  }
+  EXPECT_EQ(fold_all("{\"error\":" + deep + "}", 500).fail_kind, "http_500");
+  EXPECT_EQ(fold_all("{\"error\":" + deep + "}").fail_kind, "no_events");
+  const std::string brackets = "{\"choices\":[{\"delta\":{\"content\":\"" + std::string(1000, '[') + "\"},\"finish_reason\":\"stop\"}]}";
+  EXPECT_EQ(fold_all("data: " + brackets + "\n\n").state, RequestState::Completed);   // in a text they nest nothing
+}
+
+TEST(StreamFold, TokenCountsThatCannotBeAreOddAndNotBelieved) {
+  const std::string token = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":{\"completion_tokens\":";
+  const std::string end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"completion_tokens\":";
+  const auto folded = [&](const std::string& first, const std::string& last) {
+    return fold_all(token + first + "}}\n\n" + token + first + "}}\n\n" + end + last + "}}\n\ndata: [DONE]\n\n");
+  };
+  for (const char* last : {"1", "-3", "1e300", "99999999999999999999", "-1e-300", "10000001"}) {
+    const RequestRecord r = folded("2", last);
+    EXPECT_EQ(r.state, RequestState::Completed) << last;
+    EXPECT_TRUE(r.odd_usage) << last;
+    EXPECT_GE(r.tokens(), 1) << last;
+    EXPECT_LE(r.tokens(), 2) << last;
+    for (const TokenMark& mark : r.marks) EXPECT_LE(mark.tokens, 2) << last;
+  }
+  EXPECT_FALSE(folded("1", "2").odd_usage);
+  EXPECT_FALSE(folded("1", "null").odd_usage);          // not said is not odd
+  EXPECT_FALSE(folded("\"1\"", "\"2\"").odd_usage);
+}
+
 TEST(RequestRecord, TpotIsAbsentBelowTwoTokens) {
   RequestRecord r;
   r.first_token_s = r.last_token_s = kBase;

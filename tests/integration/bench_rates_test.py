@@ -1,5 +1,7 @@
-"""bench --sweep and --slo: many loads on one fake server. $HYPERLOOM is the binary."""
+"""bench as a client that knows itself, and its --sweep and --slo, on fake servers. $HYPERLOOM is the binary."""
 import json
+import signal
+import time
 import unittest
 
 from commands_test import Commands, Fake
@@ -16,6 +18,45 @@ class BadRates(Commands):
         self.refused(*url, "--slo", "ttft:p99<1s", "--limit", "e2e:p50:9", names=["--slo and --limit"])
         self.refused(*url, "--slo", "ttft:p99<1s", "--save-result", "r.json", names=["--save-result"])
         self.refused(*url, "--sweep", "--save-result", "r.json", names=["--save-result"])
+
+
+class HonestClient(Commands):
+    def test_more_clients_than_files_is_refused_before_anything_is_sent(self):
+        with Fake("--log", str(self.folder / "log")) as fake:
+            process = self.start("bench", "--url", fake.url, "--clients", 10000, through=["sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"])
+            out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 2, err)
+        self.assertEqual(out, "")
+        self.assertIn("--clients 10000 needs as many connections, but this process may open only 256 files", err)
+        self.assertIn("ulimit -n 10256", err)
+        self.assertFalse((self.folder / "log").exists() and (self.folder / "log").read_text())
+
+    def test_a_client_that_stood_still_says_so(self):
+        """As if the machine had been suspended, or its clock had jumped: the time is seen, and blamed on us."""
+        with Fake("--tokens-per-second", "50") as fake:
+            process = self.start("bench", "--url", fake.url, "--clients", 2, "--requests", 24, "--prompt-tokens", 8, "--output-tokens", 10)
+            self.assertIn(fake.url, process.stderr.readline())
+            time.sleep(1)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGCONT)
+            out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertRegex(out, r"client was the bottleneck: its own timers were up to 1[3-9]\d\d ms late")
+
+    def test_a_name_that_does_not_resolve(self):
+        self.refused("bench", "--url", "http://" + 70 * "a" + ".invalid:80", names=["cannot be reached", "resolve"])
+
+    def test_a_server_that_dies_is_failed_not_fast(self):
+        with Fake("--tokens-per-second", "100", "--die-after", "40") as fake:
+            out, _ = self.run_it("bench", "--url", fake.url, "--clients", 4, "--requests", 200, "--prompt-tokens", 8, "--output-tokens", 10,
+                                 "--json", "--save-requests", "q.jsonl")
+        load = json.loads(out)["load"]
+        answered = [r for r in map(json.loads, (self.folder / "q.jsonl").read_text().splitlines()) if r["state"] == "completed"]
+        self.assertGreater(load["failed"], 0)
+        self.assertLessEqual(load["e2e_ms"]["count"], len(answered))      # none of what failed
+        self.assertGreaterEqual(load["e2e_ms"]["p50"], 90)
+        self.assertLess(load["requests_s"], 41)                           # 4 clients, 10 tokens each at 100 a second
 
 
 class Rates(Commands):
