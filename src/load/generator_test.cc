@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "load/request_body.h"
-#include "load/result_files.h"
 #include "net/http.h"
 #include "os/event_loop.h"
 
@@ -238,35 +237,6 @@ TEST(Generator, BadOrdersAreRefused) {
   spec.warmup_requests = 0;
   spec.traffic.clients = 0;
   EXPECT_THROW(run_load(spec, trace_of(3, 1)), Error);
-}
-
-TEST(ResultFiles, ReadLikeThoseOfVllm) {
-  const PythonServer server;
-  LoadSpec spec = closed_loop(server, 2);
-  spec.limits = {{"ttft", 99, 1e6}};
-  const LoadResult result = run_load(spec, trace_of(6, 8));
-  const Json json = vllm_result(spec, result, "llama.cpp", "2026-12-01T13:30:05.123Z");
-  EXPECT_EQ(json["date"], "20261201-133005");
-  EXPECT_EQ(json["num_prompts"], 6);
-  EXPECT_EQ(json["completed"], 6);
-  EXPECT_EQ(json["request_rate"], "inf");
-  EXPECT_EQ(json["max_concurrency"], 2);
-  for (const char* name : {"duration", "total_input_tokens", "total_output_tokens", "request_throughput",
-                           "request_goodput", "output_throughput", "total_token_throughput", "mean_ttft_ms",
-                           "median_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "p99_tpot_ms",
-                           "mean_itl_ms", "p99_itl_ms", "mean_e2el_ms"}) {
-    EXPECT_TRUE(json[name].is_number()) << name;
-  }
-  EXPECT_EQ(json["ttfts"].size(), 6u);
-  EXPECT_EQ(json["itls"][0].size(), 7u);
-  EXPECT_EQ(json["output_lens"], Json(std::vector<int>(6, 8)));
-
-  const std::vector<std::string> lines = split(records_jsonl(result.records), '\n');
-  ASSERT_EQ(lines.size(), 7u);
-  EXPECT_EQ(Json::parse(lines[5])["id"], 5);
-  EXPECT_EQ(lines[6], "");
-  EXPECT_THAT(terminal_table(result.summary), HasSubstr("6 completed, 0 failed"));
-  EXPECT_THAT(markdown_table(result.summary), HasSubstr("| TTFT |"));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "load/result_files.h"
 #include "stats/quantile.h"
@@ -28,6 +30,29 @@ void add_latency(Json& json, const std::string& name, const std::vector<double>&
   }
 }
 
+// The most requests that were in flight at one moment, and the most tokens that came within one second of the run.
+struct Peaks { int requests = 0; double tokens_s = 0; };
+
+Peaks peaks_of(const std::vector<RequestRecord>& records, double start_s) {
+  std::vector<std::pair<double, int>> edges;
+  std::map<long, double> tokens;
+  for (const RequestRecord& r : records) {
+    if (r.end_s <= 0) continue;
+    edges.insert(edges.end(), {{r.sent_s, 1}, {r.end_s, -1}});
+    int before = 0;
+    for (const TokenMark& mark : r.marks) {
+      tokens[static_cast<long>(std::floor(mark.at_s - start_s))] += mark.tokens - before;
+      before = mark.tokens;
+    }
+  }
+  std::sort(edges.begin(), edges.end());               // at the same moment those that end come first
+  Peaks peaks;
+  int now = 0;
+  for (const auto& [at, step] : edges) peaks.requests = std::max(peaks.requests, now += step);
+  for (const auto& [second, count] : tokens) peaks.tokens_s = std::max(peaks.tokens_s, count);
+  return peaks;
+}
+
 }  // namespace
 
 Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::string& backend,
@@ -36,7 +61,7 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
   std::vector<double> ttft, tpot, itl, e2e;
   std::vector<int> input_lens, output_lens;
   Json ttfts = Json::array(), itls = Json::array(), texts = Json::array(), errors = Json::array(),
-       start_times = Json::array();
+       start_times = Json::array(), latencies = Json::array(), queue_times = Json::array();
   int completed = 0, planned = 0;
   for (const RequestRecord& r : result.records) {
     if (r.intended_s < result.window_start_s || r.intended_s > result.window_end_s) continue;
@@ -50,6 +75,8 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
     texts.push_back(r.text);
     errors.push_back(ok ? "" : r.fail_kind + ": " + r.fail_text);
     start_times.push_back(r.sent_s);
+    latencies.push_back(ok ? std::max(0.0, r.e2e_s()) : 0.0);
+    queue_times.push_back(std::max(0.0, r.sent_s - r.intended_s));   // ours is in the latencies already
     if (!ok) continue;
     ++completed;
     if (r.ttft_s() >= 0) ttft.push_back(r.ttft_s());
@@ -57,6 +84,7 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
     e2e.push_back(r.e2e_s());
     itl.insert(itl.end(), gaps.begin(), gaps.end());
   }
+  const Peaks peaks = peaks_of(result.records, result.window_start_s);
   Json json = {{"date", compact_date(wall)},
                {"endpoint_type", spec.traffic.api == Traffic::Api::Chat ? "openai-chat" : "openai"},
                {"backend", backend},
@@ -78,7 +106,12 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
                {"output_lens", output_lens},
                {"ttfts", std::move(ttfts)},
                {"itls", std::move(itls)},
+               {"latencies", std::move(latencies)},
                {"start_times", std::move(start_times)},
+               {"queue_times", std::move(queue_times)},
+               {"max_output_tokens_per_s", peaks.tokens_s},
+               {"max_concurrent_requests", peaks.requests},
+               {"rtfx", 0.0},                          // of audio
                {"generated_texts", std::move(texts)},
                {"errors", std::move(errors)}};
   if (spec.traffic.kind == Traffic::Kind::Closed) {
