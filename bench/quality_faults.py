@@ -24,7 +24,7 @@ import zero_layer
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SEED = "1"
 CLIENTS = "8"
-Fault = collections.namedtuple("Fault", "flags zeroed proxy kl", defaults=([], None, None, False))
+Fault = collections.namedtuple("Fault", "flags zeroed proxy kl weights exact", defaults=([], None, None, False, None, False))
 FAULTS = {
     "rope base 100000 -> 10000": Fault(["--rope-freq-base", "10000"], kl=True),
     "layer 15 of 30 zeroed": Fault(zeroed=15, kl=True),
@@ -36,6 +36,15 @@ FAULTS = {
     "another's answer, in company": Fault(proxy="mixed"),
     "last word wrong, in company": Fault(proxy="slip"),
     "middle of long prompts lost": Fault(proxy="window"),
+}
+# What a session does keep: none of these may be caught. exact: it claims stock's own answers.
+HARMLESS = {
+    "-np 8": Fault(["-np", "8"], exact=True),
+    "-np 8 -b 256 -ub 128": Fault(["-np", "8", "-b", "256", "-ub", "128"]),
+    "-fa off": Fault(["-fa", "off"], kl=True),
+    "one thread": Fault(["-t", "1"], exact=True),
+    "KV cache in 8 bits": Fault(["-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on"], kl=True),
+    "weights Q8_0": Fault(weights="Q8_0", kl=True),
 }
 
 
@@ -132,7 +141,12 @@ def write(out, result):
                      f"{str(e['dead_after']) + ' items' if e['dead_after'] else '-'} | {e['share_right']:.2f} ({e['stock_right']:.2f}) | "
                      f"{e['agreement']:.2f} ({e['stock_agreement']:.2f}) | {divergence(f)} |")
     missed = [name for name, f in result["faults"].items() if f["exam"]["held"] and not (f.get("kl") or {}).get("failures")]
-    lines += ["", "Caught by neither: " + (", ".join(missed) or "none") + "."]
+    lines += ["", "## Harmless changes", "", "| change | exam | right (stock) | own words of stock (stock again) | divergence |", "|---|---|---|---|---|"]
+    for name, f in result["harmless"].items():
+        e = f["exact"] if HARMLESS[name].exact else f["exam"]
+        lines.append(f"| {name}{', as an exact change' if HARMLESS[name].exact else ''} | {'held' if e['held'] else '**caught**: ' + e['failures'][0]} | "
+                     f"{e['share_right']:.2f} ({e['stock_right']:.2f}) | {e['agreement']:.2f} ({e['stock_agreement']:.2f}) | {divergence(f)} |")
+    lines += ["", "## In sum", "", "Caught by neither: " + (", ".join(missed) or "none") + "."]
     exact = [name for name, f in result["faults"].items() if f["exam"]["held"] and not f["exact"]["held"]]
     if exact:
         lines += ["", "Caught by the exam only where the change claims stock's own answers (exact numerics): " + ", ".join(exact) + "."]
@@ -145,6 +159,11 @@ def plant(args, name, fault, stock, again):
         model = args.work / f"zeroed-{fault.zeroed}.gguf"
         if zero_layer.zero_layer(args.model, model, fault.zeroed) == 0:
             raise SystemExit("the model has no such layer")
+    if fault.weights:
+        model = args.work / f"{fault.weights}.gguf"
+        if not model.exists():
+            subprocess.run([args.tools / "bin/llama-quantize", "--allow-requantize", args.model, model, fault.weights, str(os.cpu_count())],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     sheet = sit(args, name, model, fault)   # to its end: to see which checks see it
     found = {"exam": json.loads(ours(args, "judge", stock, again, sheet)), "exact": json.loads(ours(args, "judge", stock, again, sheet, "exact"))}
     if fault.kl:
@@ -165,7 +184,7 @@ def main():
     args.work.mkdir(parents=True, exist_ok=True)
     until = time.time() + 60 * args.minutes
     file = args.out / "quality-faults.json"
-    result = json.loads(file.read_text()) if file.exists() else {"machine": machine(), "model": pathlib.Path(args.model).name, "faults": {}, "stock": []}
+    result = json.loads(file.read_text()) if file.exists() else {"machine": machine(), "model": pathlib.Path(args.model).name, "faults": {}, "harmless": {}, "stock": []}
     result["date"] = datetime.date.today().isoformat()
     stock, again = args.work / "stock.json", args.work / "stock-again.json"
     for sheet in (stock, again):
@@ -175,12 +194,13 @@ def main():
         if len(content["answers"]) < content["asked"]:
             sheet.unlink()
             raise SystemExit("stock's own sitting was cut short: every verdict would be `not proven`; quiet the machine and run again")
-    for name, fault in FAULTS.items():
-        if name in result["faults"] or time.time() > until:
-            continue
-        result["faults"][name] = plant(args, name, fault, stock, again)
-        write(args.out, result)
-        print(name, seen_by(result["faults"][name]), flush=True)
+    for kind, changes in (("faults", FAULTS), ("harmless", HARMLESS)):
+        for name, fault in changes.items():
+            if name in result[kind] or time.time() > until:
+                continue
+            result[kind][name] = plant(args, name, fault, stock, again)
+            write(args.out, result)
+            print(kind, name, seen_by(result[kind][name]), flush=True)
     while len(result["stock"]) < args.stock and time.time() < until:
         verdict = json.loads(ours(args, "judge", stock, again, sit(args, "stock-fresh", args.model, stock=stock), "exact"))
         result["stock"].append({key: verdict[key] for key in ("held", "failures", "compared", "share_right", "agreement", "seconds")})
