@@ -61,7 +61,7 @@ SessionCount run_session(const NoiseShape& shape, const std::string& seed, Rng& 
   }
   pool.add_stock_legs(stock);
   TestPlan plan;
-  plan.alpha_k = 0.05 / kComparisons;
+  plan.alpha_k = alpha_per_comparison(0.05, kComparisons);
   for (int k = 0; k < kComparisons; ++k) {
     const double noisier = shape.candidate_noise ? shape.candidate_noise(rng) : 1;
     std::vector<double> differences;

@@ -53,7 +53,7 @@ std::optional<Intent> BuiltInPlanner::compare(const Pack& pack, const SessionSta
     if (direct(p) && p.intent.phase == state.phase && (!best || rank(p) < rank(*best))) best = &p;
   if (!best)
     for (const Proposal& p : state.proposals)
-      if (p.status == ProposalStatus::Screened && p.intent.phase == state.phase && p.screened_log && *p.screened_log > state.workload.objective.least_gain &&
+      if (p.status == ProposalStatus::Screened && p.intent.phase == state.phase && p.screened_log && *p.screened_log > state.workload.objective.least_gain_log() &&
           (!best || *p.screened_log > *best->screened_log))
         best = &p;
   if (!best) return {};
@@ -70,8 +70,8 @@ std::optional<Intent> BuiltInPlanner::compare(const Pack& pack, const SessionSta
 
 TestPlan test_plan(const SessionState& state) {
   TestPlan plan;
-  plan.alpha_k = state.workload.alpha / state.workload.comparisons;
-  plan.useful_gain = state.workload.objective.least_gain;
+  plan.alpha_k = alpha_per_comparison(state.workload.alpha, state.workload.comparisons);
+  plan.useful_gain = state.workload.objective.least_gain_log();
   return plan;
 }
 

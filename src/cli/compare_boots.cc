@@ -43,7 +43,8 @@ class Boots {
       order->measured_requests = options.requests;
       order->warmup_requests = std::max(1, traffic.clients / 2);
     }
-    result_.plan.alpha_k = options.alpha;
+    result_.alpha = options.alpha;
+    result_.plan.alpha_k = alpha_per_comparison(options.alpha, 1);
     result_.plan.max_pairs = options.max_pairs;
     result_.plan.useful_gain = std::log1p(options.least_gain);
     result_.leg.requests = a_.measured_requests;

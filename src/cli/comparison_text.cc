@@ -48,7 +48,7 @@ void add_interval(const std::vector<ComparedPair>& pairs, Json& json) {
 
 std::string verdict_line(const ComparedCommands& r) {
   const double gain = 100 * std::expm1(r.plan.useful_gain);
-  if (r.verdict == "faster") return fmt::format("faster: B is proven faster than A (chance of a wrong \"faster\": {:g})", r.plan.alpha_k);
+  if (r.verdict == "faster") return fmt::format("faster: B is proven faster than A (chance of a wrong \"faster\": {:g})", r.alpha);
   if (r.verdict == "not_useful") return fmt::format("not useful: B gains less than {:.2g} %, if anything", gain);
   if (r.verdict == "b_does_not_run") return "B does not run: " + r.b_failure;
   if (r.verdict == "interrupted") return "none: stopped early";
@@ -93,7 +93,7 @@ std::string to_text(const ComparedCommands& r) {
 }
 
 Json to_json_value(const ComparedCommands& r) {
-  Json json{{"schema", 1}, {"kind", "commands"}, {"verdict", r.verdict}, {"objective", "output_tok_s"}, {"alpha", r.plan.alpha_k},
+  Json json{{"schema", 1}, {"kind", "commands"}, {"verdict", r.verdict}, {"objective", "output_tok_s"}, {"alpha", r.alpha},
             {"least_gain", std::expm1(r.plan.useful_gain)}, {"max_pairs", r.plan.max_pairs}, {"noise", {{"pair_sd_log", r.pair_sd_log}, {"df", r.pool_df}}},
             {"void_legs", r.voids},
             {"leg", {{"requests", r.leg.requests}, {"warmup", r.leg.warmup}, {"window_s", r.leg.window_s}, {"boot_a_s", r.leg.boot_a_s}, {"boot_b_s", r.leg.boot_b_s}}}};

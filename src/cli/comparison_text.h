@@ -21,6 +21,7 @@ struct LegShape { int requests = 0, warmup = 0; double window_s = 0, boot_a_s = 
 
 struct ComparedCommands {
   std::vector<ComparedPair> pairs;
+  double alpha = 0.05;               // chance of a wrong "faster", as asked for
   TestPlan plan;
   Look look;                         // the last
   std::string b_failure;             // non-empty: B does not run

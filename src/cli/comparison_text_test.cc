@@ -12,7 +12,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 ComparedCommands three_pairs() {
   ComparedCommands r;
-  r.plan.alpha_k = 0.05;
+  r.alpha = 0.04, r.plan.alpha_k = 0.01;
   r.plan.useful_gain = std::log1p(0.005);
   for (double b : {104.0, 105.0, 106.0}) r.pairs.push_back({.a = 100, .b = b, .ttft_a_ms = 10, .ttft_b_ms = 8});
   r.look.n = 3;
@@ -32,6 +32,8 @@ TEST(ComparisonText, FasterNamesIntervalAndItsBias) {
   EXPECT_TRUE(has(text, "A 10.0 ms, B 8.0 ms")) << text;
   const Json json = to_json_value(r);
   EXPECT_EQ(json["verdict"], "faster");
+  EXPECT_EQ(json["alpha"], 0.04);
+  EXPECT_TRUE(has(text, "wrong \"faster\": 0.04)")) << text;
   EXPECT_EQ(json["pairs"].size(), 3u);
   EXPECT_LT(json["ratio"]["low"], json["ratio"]["high"]);
 }

@@ -23,7 +23,7 @@ constexpr double kBusyCores = 0.05, kSteal = 0.01, kShortWindow_s = 5, kVoidShar
 // Pairs from `next` until the test decides, or there are no more; the pool learns them.
 Verdict null_comparison(NoisePool& pool, double alpha, const std::function<std::optional<double>()>& next, int& looks) {
   TestPlan plan;
-  plan.alpha_k = alpha;
+  plan.alpha_k = alpha_per_comparison(alpha, 1);
   std::vector<double> pairs;
   Verdict verdict = Verdict::Continue;
   while (verdict == Verdict::Continue) {

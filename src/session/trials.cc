@@ -34,7 +34,7 @@ std::optional<Step> tidy(const SessionState& s, const std::string& why, Of of) {
   for (const Proposal& p : s.proposals) {
     if (p.status != ProposalStatus::Waiting && p.status != ProposalStatus::Screened) continue;
     if (of == Of::ThisPhase && p.intent.phase != s.phase) continue;
-    bool below = p.screened_log && *p.screened_log <= s.workload.objective.least_gain;
+    bool below = p.screened_log && *p.screened_log <= s.workload.objective.least_gain_log();
     return emit("reverted", p.intent.id, Reverted{"", p.intent.id, below ? "screened_out" : "no_budget",
                                                   below ? "no gain in a short leg" : why});
   }

@@ -16,6 +16,7 @@ constexpr double kLeastSd = 0.0005;  // of a pair difference: quantised metrics
 constexpr double kNoisier = 2.0;     // own sd over pool sd from which the pool is no guide
 constexpr int kOwnPairs = 4;         // ... and the pairs that it takes to say so
 constexpr double kKappa = 1.5;
+constexpr double kSpentAlpha = 2.0 / 3;  // of the declared alpha; the rest pays for noisier candidates
 
 // Calibrates the rising boundary to what the pool can be trusted for; below 3 df nothing can be
 // kept.
@@ -83,6 +84,12 @@ const char* name_of(Verdict verdict) {
       return "unresolvable";
   }
   return "continue";
+}
+
+double alpha_per_comparison(double alpha, int comparisons) {
+  if (!(alpha > 0 && alpha < 1) || comparisons < 1)
+    throw internal_error("alpha lies between 0 and 1, and is shared by at least 1 comparison");
+  return kSpentAlpha * alpha / comparisons;
 }
 
 Look look(const NoisePool& pool, const std::vector<double>& differences, const TestPlan& plan) {
@@ -155,12 +162,12 @@ Interval claim_interval(const std::vector<double>& differences, double level) {
 }
 
 int pairs_needed(double gain, double pair_sd) {
-  // Gain in pair sd from which 97 % of comparisons are kept after that many pairs (8 df pool,
-  // alpha_k 0.0025). Never below 5: the clamp holds large effects back on purpose.
+  // Gain in pair sd from which 97 % (96.5 at least) of comparisons are kept after that many pairs (8 df pool,
+  // alpha_k of alpha 0.05 and 20 comparisons). Never below 5: the clamp holds large effects back on purpose.
   static constexpr struct {
     double least;
     int pairs;
-  } kTable[] = {{3.3, 5}, {2.8, 6}, {2.5, 7}, {2.3, 8}, {2.1, 9}, {2.0, 10}};
+  } kTable[] = {{3.5, 5}, {2.9, 6}, {2.5, 7}, {2.3, 8}, {2.2, 9}, {2.0, 10}};
   const double ratio = gain / std::max(pair_sd, kLeastSd);
   for (const auto& row : kTable)
     if (ratio >= row.least - 1e-9) return row.pairs;

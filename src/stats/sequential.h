@@ -33,8 +33,13 @@ class NoisePool {
 enum class Verdict { Continue, Faster, NotUseful, Unresolvable };
 const char* name_of(Verdict verdict);                    // "continue", "faster", "not_useful", "unresolvable"
 
+// The alpha_k of one of the comparisons that a session declared: two thirds of alpha, shared evenly. The last third pays
+// for candidates up to three times as noisy as the pool: with all of alpha, 5.6 % of sessions of such candidates kept one
+// falsely; so, 4.4 % (docs/measurement.md).
+double alpha_per_comparison(double alpha, int comparisons);
+
 struct TestPlan {
-  double alpha_k = 0.0025;        // alpha of the session / declared comparisons
+  double alpha_k = 0.0025;        // chance of a false keep in this comparison
   int max_pairs = 10, min_pairs = 3;
   double useful_gain = 0.005;     // log ratio
   double futility = 0.05;         // stop when the chance to keep falls below

@@ -2,6 +2,7 @@
 // Every error names file:line, the field, and the mend; unknown keys are errors with the nearest known name.
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -34,7 +35,8 @@ struct Objective {
   std::string maximize = "output_tok_s";        // output_tok_s | total_tok_s | requests_s | ttft | tpot | e2e (latencies: p50, smaller is better)
   bool per_gpu = false;
   std::vector<Limit> limits;
-  double least_gain = 0.005;
+  double least_gain = 0.005;                    // share: 0.005 = 0.5 %
+  double least_gain_log() const { return std::log1p(least_gain); }
 };
 
 struct QualityLimits {
