@@ -83,4 +83,20 @@ std::vector<NoiseShape> noise_shapes() {
   };
 }
 
+std::vector<NoiseShape> recorded_shapes(const std::vector<double>& legs) {
+  const auto any = [n = legs.size()](Rng& rng) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
+  const auto one_by_one = [legs, any](Rng& rng) -> LegSource {
+    return [legs, any, &rng](double) -> std::optional<double> { return legs[any(rng)]; };
+  };
+  const auto stretches = [legs, any](Rng& rng) -> LegSource {
+    return [legs, any, &rng, at = size_t{0}, left = 0](double) mutable -> std::optional<double> {
+      if (left-- == 0) at = any(rng), left = 19;
+      return legs[at++ % legs.size()];
+    };
+  };
+  const std::string count = std::to_string(legs.size());
+  return {{"recorded legs", count + " real stock legs, drawn one by one", one_by_one},
+          {"recorded stretches", count + " real stock legs, stretches of 20 as they ran", stretches}};
+}
+
 }  // namespace hyperloom

@@ -21,10 +21,12 @@ struct NoiseShape {
   std::string name;
   std::string text;  // what was simulated, for the report
   std::function<LegSource(Rng&)> start_session;
-  std::function<double(Rng&)> candidate_noise;  // factor on a candidate's leg noise; empty = 1
+  std::function<double(Rng&)> candidate_noise = {};  // factor on a candidate's leg noise; empty = 1
 };
 
 std::vector<NoiseShape> noise_shapes();
+// Real legs of one host, log throughput in %: drawn one by one, and as stretches of 20 in the order in which they ran.
+std::vector<NoiseShape> recorded_shapes(const std::vector<double>& legs);
 LegSource gauss_legs(Rng& rng, double pair_sd);
 
 }  // namespace hyperloom

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "stats/sequential.h"
+#include "stats/share.h"
 
 namespace hyperloom {
 
 struct AaLeg { double log_value = 0; int requests = 0; double window_s = 0, foreign_cpu = 0, steal = 0; };   // in the order of boots
 struct AaVoid { std::string reason; };
-
-struct Share { int hits = 0, of = 0; double low = 0, high = 0; double value() const { return of ? static_cast<double>(hits) / of : 0; } };
-Share wilson(int hits, int of, double z = 1.959964);
 
 // The two kinds into which boots fall, if they do: the widest gap between neighbours in order of value that leaves at
 // least two legs on either side.

@@ -21,16 +21,6 @@ std::vector<double> noise(int n, double sd, uint64_t seed) {
   return values;
 }
 
-TEST(Wilson, Textbook) {
-  const Share share = wilson(10, 100);
-  EXPECT_NEAR(share.low, 0.0552, 5e-5);
-  EXPECT_NEAR(share.high, 0.1744, 5e-5);
-  EXPECT_EQ(wilson(0, 50).low, 0);
-  EXPECT_GT(wilson(0, 50).high, 0.05);
-  EXPECT_EQ(wilson(50, 50).high, 1);
-  EXPECT_EQ(wilson(0, 0).value(), 0);
-}
-
 TEST(Kinds, OneKindOfBoot) {
   for (uint64_t seed = 1; seed <= 20; ++seed) EXPECT_FALSE(kinds_of(noise(16, 0.01, seed)).two()) << seed;
   EXPECT_FALSE(kinds_of({}).two());

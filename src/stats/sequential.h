@@ -74,7 +74,7 @@ struct Interval { double mean = 0, low = 0, high = 0, sd = 0; int n = 0; };
 Interval claim_interval(const std::vector<double>& differences, double level = 0.95);
 
 // Pairs after which 97 % of comparisons with a true effect of `gain` (log ratio) have ended in a keep, or 0 when the
-// cap of 10 does not do (a gain below 2 pair sd). `bench_simulate_aa --power` prints the table behind it.
+// cap of 10 does not do (a gain below 2 pair sd). bench_false_keeps simulates it.
 int pairs_needed(double gain, double pair_sd);
 
 // ABBA or BAAB blocks of two pairs by a coin drawn from (seed, comparison, block). True = A first.
