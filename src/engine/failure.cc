@@ -114,13 +114,16 @@ Failure classify(const Pack& pack, const std::string& phase, const std::optional
     return plain("illegal_instruction", with_last_words(exit->text(), lines), "rebuild",
                  "build for the instruction sets that this CPU really runs");
   }
+  // The signal is the last line, so that a pack can know a bare SIGSEGV too; any cause in the log comes first.
+  std::vector<std::string> with_end = lines;
+  if (exit && exit->signal != 0) with_end.push_back(exit->text());
   const std::vector<Compiled> patterns = compile(pack, phase);
-  for (size_t at = 0; at < lines.size(); ++at) {
-    const std::string window = window_at(lines, at);
+  for (size_t at = 0; at < with_end.size(); ++at) {
+    const std::string window = window_at(with_end, at);
     for (const Compiled& compiled : patterns) {
-      if (!matches(compiled, lines[at], window)) continue;
+      if (!matches(compiled, with_end[at], window)) continue;
       if (innocent(*compiled.pattern)) break;
-      return from_pattern(*compiled.pattern, lines[at]);
+      return from_pattern(*compiled.pattern, at < lines.size() ? lines[at] : with_last_words(exit->text(), lines));
     }
   }
   return by_exit(exit, lines);

@@ -92,6 +92,17 @@ TEST(Failure, BySignal) {
   EXPECT_EQ(classify(pack(), "launch", std::nullopt, "still loading").failure_class, "never_ready");
 }
 
+// An instruction that traps on several threads at once ends as a segmentation fault: the pack's move is the same.
+TEST(Failure, APackKnowsABareSignal) {
+  const Pack llama = load_pack("llama.cpp");
+  const Failure failure = classify(llama, "launch", killed_by(SIGSEGV), "llama threadpool init, n_threads = 8\n");
+  EXPECT_EQ(failure.id, "sigsegv");
+  EXPECT_EQ(failure.rung, "rebuild");
+  EXPECT_EQ(failure.line, "SIGSEGV after: llama threadpool init, n_threads = 8");
+  EXPECT_EQ(classify(llama, "launch", killed_by(SIGSEGV), "GGML_ASSERT(x) failed\n").id, "assertion");
+  EXPECT_EQ(classify(llama, "serve", killed_by(SIGSEGV), "serving\n").id, "crashed");
+}
+
 TEST(Failure, SignatureIgnoresNumbersAndTellsProgress) {
   const auto signature = [](const std::string& log) { return classify(pack(), "launch", exit_code(1), log).signature(); };
   EXPECT_EQ(signature("CUDA out of memory. Tried 136 MiB at 0xdeadbeef"),
