@@ -121,6 +121,27 @@ std::vector<std::string> slo_limits(const std::string& text) {
   return limits;
 }
 
+std::string goodput_limit(const std::string& text) {
+  const std::string shape = "write it as --goodput ttft:500 tpot:40 e2el:3000 (ms); for another percentile use --limit ttft:p95:500";
+  const std::vector<std::string> parts = split(text, ':');
+  const std::vector<std::string> metrics = {"ttft", "tpot", "e2el"};
+  double ms = 0;
+  if (parts.size() != 2) throw bad_input("--goodput `" + text + "` is no metric and time", shape);
+  if (std::find(metrics.begin(), metrics.end(), parts[0]) == metrics.end())
+    throw bad_input("--goodput `" + text + "`: unknown metric `" + parts[0] + "`" + did_you_mean(parts[0], metrics), shape);
+  if (!number_of(parts[1], ms) || ms <= 0)
+    throw bad_input("--goodput `" + text + "`: `" + parts[1] + "` is no time above 0", shape);
+  return (parts[0] == "e2el" ? "e2e" : parts[0]) + ":p99:" + parts[1];
+}
+
+std::string checked_header(const std::string& text) {
+  const size_t end = text.find_first_of(":=");
+  const std::string name = text.substr(0, end == std::string::npos ? 0 : end);
+  if (name.empty() || name.find_first_of(" \t\r\n") != std::string::npos || text.find_first_of("\r\n") != std::string::npos)
+    throw bad_input("--header `" + text + "` is no header", "write it as \"Name: value\"");
+  return name + ": " + trim(text.substr(end + 1));
+}
+
 SweepSteps parse_sweep(const std::string& text) {
   const auto refuse = [&](const std::string& why) {
     return bad_input("--sweep `" + text + "`: " + why, "write clients, rate, or their steps, as clients:1,8,64 or rate:0.5,1,2");
@@ -142,6 +163,8 @@ SweepSteps parse_sweep(const std::string& text) {
 
 Traffic checked_traffic(const TrafficFlags& flags) {
   at_least_one("--requests", flags.requests);
+  if (std::isinf(flags.rate_rps) && flags.rate_rps > 0)
+    throw bad_input("--rate inf is no rate", "all at once is a closed loop: --clients N with as many as may be in flight");
   if (!(flags.rate_rps >= 0) || !std::isfinite(flags.rate_rps))
     throw bad_input("--rate " + std::to_string(flags.rate_rps) + " is no rate", "give requests a second above 0, or leave --rate out");
   if (flags.rate_rps == 0) at_least_one("--clients", flags.clients);

@@ -25,6 +25,11 @@ Limit parse_limit(const std::string& text, const std::string& flag = "--limit");
 // "ttft:p99<500ms,tpot:p90<40ms": the limits of --slo, each in a form that parse_limit reads.
 std::vector<std::string> slo_limits(const std::string& text);
 
+// "ttft:500" as vLLM's --goodput has it: every request within so many ms. Read as the limit of its p99.
+std::string goodput_limit(const std::string& text);
+// "Name: value", or "Name=value" as vLLM has it; returns the former. Error(BadInput) for what is neither.
+std::string checked_header(const std::string& text);
+
 // "clients", "rate", "clients:1,8,64", "rate:0.5,1,2": what a sweep steps through. No steps = it finds its own.
 struct SweepSteps { bool by_rate = false; std::vector<double> loads; };
 SweepSteps parse_sweep(const std::string& text);

@@ -60,6 +60,22 @@ TEST(SweepFlag, ReadsAndRefuses) {
     EXPECT_NE(problem_of([&] { parse_sweep(bad); }).find("--sweep"), std::string::npos) << bad;
 }
 
+TEST(GoodputFlag, AsVllmHasIt) {
+  EXPECT_EQ(goodput_limit("ttft:500"), "ttft:p99:500");
+  EXPECT_EQ(goodput_limit("e2el:3000.5"), "e2e:p99:3000.5");
+  for (const char* bad : {"", "ttft", "ttft:", "ttft:-1", "ttft:0", "ttft:p99:500", "ttft:5ms"})
+    EXPECT_NE(problem_of([&] { goodput_limit(bad); }).find("--goodput"), std::string::npos) << bad;
+  EXPECT_NE(problem_of([] { goodput_limit("e2e:500"); }).find("did you mean `e2el`"), std::string::npos);
+}
+
+TEST(HeaderFlag, InBothForms) {
+  EXPECT_EQ(checked_header("X-Key: a:b=c"), "X-Key: a:b=c");
+  EXPECT_EQ(checked_header("X-Key=a:b=c"), "X-Key: a:b=c");
+  EXPECT_EQ(checked_header("X-Key:"), "X-Key: ");
+  for (const char* bad : {"", "no-colon", ": x", "=x", "a b: c", "a: b\r\nInjected: c"})
+    EXPECT_NE(problem_of([&] { checked_header(bad); }).find("--header"), std::string::npos) << bad;
+}
+
 TEST(SloFlag, ReadsAndRefuses) {
   EXPECT_EQ(slo_limits("ttft:p99<500ms,tpot:p90:40"), (Words{"ttft:p99<500ms", "tpot:p90:40"}));
   EXPECT_NE(problem_of([] { slo_limits("ttft:p99<500ms,"); }).find("--slo"), std::string::npos);

@@ -5,6 +5,7 @@
 
 namespace hyperloom {
 
+const char* bench_footer();                      // of `bench --help`: examples, and the way over from `vllm bench serve`
 int bench_leg(const BenchOptions& options);      // --workload: one full leg as a session would run it
 int bench_slo(const BenchOptions& options);      // --slo: the highest rate that meets the limits
 int bench_sweep(const BenchOptions& options);    // --sweep: steps of load up to saturation

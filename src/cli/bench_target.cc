@@ -32,10 +32,7 @@ LoadSpec url_load_spec(const BenchOptions& options) {
   LoadSpec spec;
   spec.url = checked_url(options.url, "--url");
   spec.model = options.model;
-  for (const std::string& header : options.headers)
-    if (header.find(':') == std::string::npos || header[0] == ':')
-      throw bad_input("--header `" + header + "` is no header", "write it as \"Name: value\"");
-  spec.headers = options.headers;
+  for (const std::string& header : options.headers) spec.headers.push_back(checked_header(header));
   spec.stream = options.stream;
   spec.insecure = options.insecure;
   if (!options.ca_file.empty() && !std::ifstream(options.ca_file))

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "cli/arguments.h"
+#include "cli/bench_parts.h"
 #include "cli/commands.h"
 #include "kernel/backend.h"
 #include "session/real_roofs.h"
@@ -121,10 +123,15 @@ int run(int argc, char** argv) {
   c->add_option("--dataset,--dataset-path", bench.dataset, "prompts: plain lines, JSON lines or ShareGPT JSON")->group("Requests");
   c->add_flag("--ignore-eos,!--stop-at-eos", bench.ignore_eos, "answers have their full length (default), or may end early")->group("Requests");
   c->add_option("--limit", bench.limits, "latency limit for goodput, as ttft:p95:500 (ms)")->group("Results");
+  c->add_option_function<std::vector<std::string>>("--goodput", [&](const std::vector<std::string>& pairs) {
+     for (const std::string& pair : pairs) bench.limits.push_back(goodput_limit(pair));
+   }, "the same for single requests, as ttft:500 tpot:40 e2el:3000 (ms)")->group("Results");
   c->add_flag("--json", bench.json, "print the result as JSON")->group("Results");
   c->add_option("--markdown", bench.markdown, "file for the result as a Markdown table")->group("Results");
   c->add_option("--save-result,--result-filename", bench.save_result, "JSON that readers of `vllm bench serve --save-result` accept")->group("Results");
   c->add_option("--save-requests", bench.save_requests, "JSON lines, one a request")->group("Results");
+
+  c->footer(bench_footer());
 
   CompareOptions compare;
   c = command(app, "compare", "is B faster than A? two launch commands with {port}, or two URLs (then it only estimates)", [&] { return compare_command(compare); });

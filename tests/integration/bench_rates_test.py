@@ -1,5 +1,6 @@
 """bench as a client that knows itself, and its --sweep and --slo, on fake servers. $HYPERLOOM is the binary."""
 import json
+import re
 import signal
 import time
 import unittest
@@ -18,6 +19,30 @@ class BadRates(Commands):
         self.refused(*url, "--slo", "ttft:p99<1s", "--limit", "e2e:p50:9", names=["--slo and --limit"])
         self.refused(*url, "--slo", "ttft:p99<1s", "--save-result", "r.json", names=["--save-result"])
         self.refused(*url, "--sweep", "--save-result", "r.json", names=["--save-result"])
+
+
+class ForThoseWhoKnowVllm(Commands):
+    def test_the_names_they_know_are_taken(self):
+        with Fake() as fake:
+            out, _ = self.run_it("bench", "--base-url", fake.url, "--num-prompts", 10, "--max-concurrency", 2, "--num-warmups", 2, "--random-input-len", 8,
+                                 "--random-output-len", 4, "--seed", 3, "--header", "X-Key=a", "--goodput", "ttft:60000", "e2el:60000", "--result-filename", "r.json")
+        self.assertIn("limit ttft p99 <= 60000 ms", out)
+        self.assertIn("limit e2e p99 <= 60000 ms", out)
+        result = json.loads((self.folder / "r.json").read_text())
+        self.assertGreater(result["request_goodput"], 0)
+        self.assertEqual(result["max_concurrency"], 2)
+
+    def test_help_leads_them_over(self):
+        out, _ = self.run_it("bench", "--help")
+        for words in ("Coming from `vllm bench serve`", "--backend openai-chat", "--save-detailed", "Examples"):
+            self.assertIn(words, out)
+        same = re.search(r"The same here: (.*?)\. The rest", out, re.DOTALL).group(1)
+        for name in re.findall(r"--[a-z-]+", same):
+            self.assertGreaterEqual(out.count(name), 2, f"{name} is said to be taken, but is no option")
+        self.assertLessEqual(max(len(line) for line in out[out.index("Examples"):].splitlines()), 130)
+
+    def test_all_at_once_is_a_closed_loop(self):
+        self.refused("bench", "--url", "http://127.0.0.1:9", "--request-rate", "inf", names=["--rate inf", "--clients N"])
 
 
 class HonestClient(Commands):
