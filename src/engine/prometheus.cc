@@ -58,7 +58,10 @@ std::map<std::string, double> parse_prometheus(const std::string& text) {
     char* end = nullptr;
     const double value = std::strtod(words[0].c_str(), &end);
     if (end == words[0].c_str() || *end != '\0' || !std::isfinite(value)) continue;
-    samples[name] += value;
+    // Series of one name add up; a sum that overflows is as little a figure as Inf is.
+    const auto known = samples.find(name);
+    if (known == samples.end()) samples[name] = value;
+    else if (std::isfinite(known->second + value)) known->second += value;
   }
   return samples;
 }
@@ -82,7 +85,7 @@ MetricsDelta metrics_between(const std::map<std::string, double>& before, const 
       if (earlier->second != value) delta.restarted = true;
     } else if (is_counter(name)) {
       if (value < earlier->second) delta.restarted = true;
-      delta.values[name] = value - earlier->second;
+      if (std::isfinite(value - earlier->second)) delta.values[name] = value - earlier->second;
     } else {
       delta.values[name] = value;
     }

@@ -33,6 +33,13 @@ TEST(Prometheus, HostileLinesAreSkipped) {
   EXPECT_EQ(samples.count("b") + samples.count("c") + samples.count("d") + samples.count("e") + samples.count("f"), 0u);
 }
 
+TEST(Prometheus, SumsAndDifferencesStayFinite) {
+  const auto huge = parse_prometheus("a_total{x=\"1\"} 1e308\na_total{x=\"2\"} 1e308\n");
+  EXPECT_EQ(huge.at("a_total"), 1e308);
+  const auto low = parse_prometheus("a_total -1.7e308\n");
+  EXPECT_EQ(metrics_between(low, huge).values.count("a_total"), 0u);
+}
+
 TEST(HelpFlags, BothCommonStyles) {
   const auto flags = flags_in_help(
       "usage: serve [-h] [--tensor-parallel-size TP] [--host HOST]\n"
