@@ -78,7 +78,8 @@ class Search {
     traffic.rate_rps = rate_rps;
     SloRun run{.rate_rps = rate_rps};
     run.requests = rate_rps > 0 ? requests_at(rate_rps) : std::min(kAlone, least_requests_);
-    run.warmup = rate_rps > 0 ? static_cast<int>(kWarmupShare * run.requests) : 1;
+    const int warmup = rate_rps > 0 ? static_cast<int>(kWarmupShare * run.requests) : 1;
+    run.warmup = options_.warmup >= 0 ? options_.warmup : warmup;
     const std::string what = fmt::format("run {}, {}", result_.runs.size() + 1, rate_text(rate_rps));
     const LoadResult load = target_.load(traffic, run.warmup, run.requests, loads_++, what);
     over_ = result_.interrupted = load.stopped;
@@ -126,6 +127,8 @@ int bench_slo(const BenchOptions& given) {
     throw bad_input(std::string(options.save_result.empty() ? "--save-requests" : "--save-result") +
                         " holds one load, and --slo makes many",
                     "use --json or --markdown, or measure one rate alone with --rate");
+  if (options.duration_s > 0)
+    throw bad_input("--duration cuts a run short, and --slo judges whole ones", "leave it out, or lower --requests");
   if (options.requests < 1)
     throw bad_input(fmt::format("--requests {} is too few", options.requests), "give at least --requests 1");
   if (options.slo != "given") {

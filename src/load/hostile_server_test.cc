@@ -123,6 +123,25 @@ TEST(HostileServer, AnEventOf100MBIsRefusedBeforeItHasAllBeenRead) {
   EXPECT_FALSE(all_sent);
 }
 
+TEST(HostileServer, EndlessHeadersAreRefusedBeforeTheyHaveAllBeenRead) {
+  std::atomic<bool> all_sent{false};
+  CannedServer server([&](int fd, const std::string&) {
+    CannedServer::send_all(fd, "HTTP/1.1 200 OK\r\n");
+    std::string lines;
+    for (int i = 0; i < 10000; ++i) lines += "X-Header-" + std::to_string(i) + ": " + std::string(90, 'x') + "\r\n";
+    for (int i = 0; i < 100; ++i) {
+      if (send(fd, lines.data(), lines.size(), MSG_NOSIGNAL) < 0) return;
+    }
+    all_sent = true;
+  });
+  const LoadResult result = run_load(spec_for(server.url("")), trace_of(1));
+  EXPECT_EQ(only(result).state, RequestState::Failed);
+  EXPECT_EQ(only(result).fail_kind, "transport");
+  EXPECT_THAT(only(result).fail_text, HasSubstr("header"));
+  EXPECT_FALSE(all_sent);
+  EXPECT_FALSE(http_call({.url = server.url()}).ok());
+}
+
 TEST(HostileServer, CompressedAnswersAreNeitherAskedForNorRead) {
   for (const std::string header : {"Content-Encoding: gzip", "content-encoding:br", "Transfer-Encoding: gzip, chunked"}) {
     std::string seen;

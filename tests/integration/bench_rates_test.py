@@ -17,6 +17,7 @@ class BadRates(Commands):
         self.refused(*url, "--slo", names=["--slo has no limits"])
         self.refused(*url, "--slo", "ttft:p99<soon", names=["--slo `ttft:p99<soon`", "`soon` is no time"])
         self.refused(*url, "--slo", "ttft:p99<1s", "--limit", "e2e:p50:9", names=["--slo and --limit"])
+        self.refused(*url, "--slo", "ttft:p99<1s", "--duration", 5, names=["--duration"])
         self.refused(*url, "--slo", "ttft:p99<1s", "--save-result", "r.json", names=["--save-result"])
         self.refused(*url, "--sweep", "--save-result", "r.json", names=["--save-result"])
 
