@@ -35,6 +35,7 @@ void print_leg(const EnabledEngine& engine, const LegResult& leg) {
   const Neighbours& n = leg.neighbours;
   std::printf("neighbours  %.2f cores used by others (peak %.2f), steal %.2f, swap %.0f MiB; ours %.2f\n", n.foreign_cpu, n.foreign_cpu_peak,
               n.steal, n.swap_mib, n.own_cpu);
+  std::printf("            %s\n", printable(recorded_text(n)).c_str());
   std::vector<std::string> settings;
   for (const auto& [knob, value] : leg.effective) settings.push_back(knob + " " + value);
   std::printf("read back   %s\n", settings.empty() ? "nothing: this engine does not tell" : printable(join(settings, ", ")).c_str());

@@ -9,7 +9,7 @@
 
 #include "engine/server.h"
 #include "load/generator.h"
-#include "os/sentinel.h"
+#include "os/pollution.h"
 
 namespace hyperloom {
 

@@ -40,7 +40,7 @@ class Leg : public testing::Test {
     order_.measured_requests = 24;
     order_.warmup_requests = 4;
     order_.trace_seed = 7;
-    order_.limits = {100, 100, 100, 1e9};
+    order_.limits = {100, 100, 100, 1e9, 1e9};
     order_.drain = true;   // every answer, so that two legs can be told equal
   }
   // Python ignores what the shell told it to ignore.

@@ -1,34 +1,21 @@
 #include "os/neighbours.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
-
-#include "base/text.h"
 
 namespace hyperloom {
+namespace {
 
-void parse_cpu_line(std::string_view text, Snapshot& snapshot) {
-  // cpu user nice system idle iowait irq softirq steal guest guest_nice; guest is part of user
-  // already
-  const auto fields = split_words(text.substr(0, text.find('\n')));
-  const auto ticks = [&](size_t field) {
-    return field < fields.size() ? std::strtoull(fields[field].c_str(), nullptr, 10) : 0ull;
-  };
-  snapshot.busy_ticks = ticks(1) + ticks(2) + ticks(3) + ticks(6) + ticks(7);
-  snapshot.steal_ticks = ticks(8);
+// Counters only grow; the guard is for a kernel that rounds its split anew, or a core that went
+// offline.
+uint64_t grown(uint64_t before, uint64_t after) { return after - std::min(after, before); }
+
+std::optional<double> stalled_share(const std::optional<uint64_t>& before,
+                                    const std::optional<uint64_t>& after, double seconds) {
+  if (!before || !after) return {};
+  return std::min(1.0, 1e-6 * static_cast<double>(grown(*before, *after)) / seconds);
 }
 
-uint64_t parse_swapped_pages(std::string_view text) {
-  uint64_t pages = 0;
-  for (const std::string& line : split(text, '\n')) {
-    if (!starts_with(line, "pswpin ") && !starts_with(line, "pswpout ")) continue;
-    pages += std::strtoull(line.c_str() + line.find(' '), nullptr, 10);
-  }
-  return pages;
-}
+}  // namespace
 
 uint64_t family_ticks(const Snapshot& before, const Snapshot& after) {
   uint64_t used = 0, reaped = 0, ended_seen = 0;
@@ -37,9 +24,8 @@ uint64_t family_ticks(const Snapshot& before, const Snapshot& after) {
     if (then == before.family.end()) {
       used += now.total_ticks();
     } else {
-      // Counters of a process only grow; the guard is for a kernel that rounds its split anew.
-      used += now.cpu_ticks - std::min(now.cpu_ticks, then->second.cpu_ticks);
-      reaped += now.reaped_ticks - std::min(now.reaped_ticks, then->second.reaped_ticks);
+      used += grown(then->second.cpu_ticks, now.cpu_ticks);
+      reaped += grown(then->second.reaped_ticks, now.reaped_ticks);
     }
   }
   for (const auto& [key, then] : before.family) {
@@ -53,7 +39,7 @@ uint64_t self_ticks(const Snapshot& before, const Snapshot& after) {
     if (key.first != after.self) continue;
     const auto then = before.family.find(key);
     if (then != before.family.end())
-      return now.cpu_ticks - std::min(now.cpu_ticks, then->second.cpu_ticks);
+      return grown(then->second.cpu_ticks, now.cpu_ticks);
   }
   return 0;
 }
@@ -82,10 +68,10 @@ void NeighbourSums::add(const Snapshot& before, const Snapshot& after) {
   const double family_s = static_cast<double>(family_ticks(before, after)) / scale_.ticks_per_s;
   const double self_s = static_cast<double>(self_ticks(before, after)) / scale_.ticks_per_s;
   const double busy_s =
-      static_cast<double>(after.busy_ticks - std::min(after.busy_ticks, before.busy_ticks)) /
+      static_cast<double>(grown(before.host.busy_ticks, after.host.busy_ticks)) /
       scale_.ticks_per_s;
   const double steal_s =
-      static_cast<double>(after.steal_ticks - std::min(after.steal_ticks, before.steal_ticks)) /
+      static_cast<double>(grown(before.host.steal_ticks, after.host.steal_ticks)) /
       scale_.ticks_per_s;
   // May be below 0 in one window: a tick lands in the machine's account before the process's. Over
   // many windows that evens out, so it is added as it is.
@@ -95,9 +81,9 @@ void NeighbourSums::add(const Snapshot& before, const Snapshot& after) {
   own_s_ += std::max(0.0, family_s - self_s);
   steal_s_ += steal_s;
   delay_weighted_ += queue_delay(before, after, scale_.cores) * seconds;
-  swap_mib_ += static_cast<double>(after.swapped_pages -
-                                   std::min(after.swapped_pages, before.swapped_pages)) *
+  swap_mib_ += static_cast<double>(grown(before.host.swapped_pages, after.host.swapped_pages)) *
                scale_.page_bytes / (1 << 20);
+  add_told(before, after, seconds);
 
   last_second_.push_back({seconds, foreign_s});
   double span = 0, foreign = 0;
@@ -113,6 +99,33 @@ void NeighbourSums::add(const Snapshot& before, const Snapshot& after) {
   longest_ = std::max(longest_, span);
 }
 
+void NeighbourSums::Told::add(double value, double for_s) {
+  lowest = seconds > 0 ? std::min(lowest, value) : value;
+  highest = seconds > 0 ? std::max(highest, value) : value;
+  weighted += value * for_s;
+  seconds += for_s;
+}
+
+std::optional<double> NeighbourSums::Told::mean() const {
+  return seconds > 0 ? std::optional(weighted / seconds) : std::nullopt;
+}
+
+void NeighbourSums::add_told(const Snapshot& before, const Snapshot& after, double seconds) {
+  const auto add = [&](Told& told, const std::optional<double>& value) {
+    if (value) told.add(*value, seconds);
+  };
+  const HostSample &then = before.host, &now = after.host;
+  add(clock_, now.clock_mhz);
+  add(temperature_, now.temperature_c);
+  if (after.speed_msteps_s > 0) speed_.add(after.speed_msteps_s, seconds);
+  add(cpu_stall_, stalled_share(then.cpu_stall_us, now.cpu_stall_us, seconds));
+  add(memory_stall_, stalled_share(then.memory_stall_us, now.memory_stall_us, seconds));
+  add(io_stall_, stalled_share(then.io_stall_us, now.io_stall_us, seconds));
+  if (then.throttles && now.throttles)
+    throttles_ =
+        throttles_.value_or(0) + static_cast<double>(grown(*then.throttles, *now.throttles));
+}
+
 Neighbours NeighbourSums::result() const {
   Neighbours n;
   n.seconds = seconds_;
@@ -123,46 +136,16 @@ Neighbours NeighbourSums::result() const {
   n.run_queue_delay = delay_weighted_ / seconds_;
   n.own_cpu = own_s_ / seconds_;
   n.swap_mib = swap_mib_;
+  n.clock_mhz = clock_.mean();
+  if (n.clock_mhz) n.clock_lowest_mhz = clock_.lowest;
+  n.speed_msteps_s = speed_.mean();
+  if (n.speed_msteps_s) n.speed_lowest_msteps_s = speed_.lowest;
+  if (temperature_.mean()) n.temperature_c = temperature_.highest;
+  n.throttles = throttles_;
+  n.cpu_stalled = cpu_stall_.mean();
+  n.memory_stalled = memory_stall_.mean();
+  n.io_stalled = io_stall_.mean();
   return n;
-}
-
-std::vector<std::string> pollution(const Neighbours& n, const NeighbourLimits& limits) {
-  std::vector<std::string> breaches;
-  const auto check = [&](const char* what, double value, double limit, const char* unit,
-                         const char* mend) {
-    if (value > limit)
-      breaches.push_back(
-          fmt::format("{} {:.2f} {} (limit {:.2f}): {}", what, value, unit, limit, mend));
-  };
-  check("other processes used", n.foreign_cpu, limits.foreign_cpu, "cores on average",
-        "stop them, or measure when they rest");
-  check("other processes used", n.foreign_cpu_peak, limits.foreign_cpu_peak,
-        "cores in the worst second", "look for timers and cron jobs");
-  check("the hypervisor took", n.steal, limits.steal, "cores",
-        "the host is shared; measure at a calmer time");
-  check("swapped", n.swap_mib, limits.swap_mib, "MiB",
-        "free memory, or use a smaller model or context");
-  return breaches;
-}
-
-void to_json(Json& json, const Neighbours& n) {
-  json = {{"seconds", n.seconds},
-          {"foreign_cpu", n.foreign_cpu},
-          {"foreign_cpu_peak", n.foreign_cpu_peak},
-          {"steal", n.steal},
-          {"run_queue_delay", n.run_queue_delay},
-          {"own_cpu", n.own_cpu},
-          {"swap_mib", n.swap_mib}};
-}
-
-void from_json(const Json& json, Neighbours& n) {
-  json.at("seconds").get_to(n.seconds);
-  json.at("foreign_cpu").get_to(n.foreign_cpu);
-  json.at("foreign_cpu_peak").get_to(n.foreign_cpu_peak);
-  json.at("steal").get_to(n.steal);
-  json.at("run_queue_delay").get_to(n.run_queue_delay);
-  json.at("own_cpu").get_to(n.own_cpu);
-  json.at("swap_mib").get_to(n.swap_mib);
 }
 
 }  // namespace hyperloom

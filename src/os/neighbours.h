@@ -2,9 +2,10 @@
 #pragma once
 
 #include <map>
-#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "os/host_sample.h"
 #include "os/procfs.h"
 #include "os/sentinel.h"
 
@@ -12,9 +13,8 @@ namespace hyperloom {
 
 struct Snapshot {
   double at_s = 0;
-  uint64_t busy_ticks = 0;  // of the whole machine: user, nice, system, irq, softirq
-  uint64_t steal_ticks = 0;
-  uint64_t swapped_pages = 0;  // in and out, since boot
+  HostSample host;
+  double speed_msteps_s = 0;  // 0 = not probed
   std::map<std::pair<pid_t, uint64_t>, ProcStat>
       family;                           // by pid and start time; this process is in it
   std::map<pid_t, ThreadTime> threads;  // of the family without this process, by thread
@@ -24,11 +24,6 @@ struct Snapshot {
 struct Scale {
   double ticks_per_s = 100, cores = 1, page_bytes = 4096;
 };
-
-// Busy and steal from the first line of /proc/stat.
-void parse_cpu_line(std::string_view text, Snapshot& snapshot);
-// pswpin + pswpout of /proc/vmstat.
-uint64_t parse_swapped_pages(std::string_view text);
 
 // CPU ticks that the family used between two snapshots, members that began or ended in between
 // included. What an ended member used since it was last seen shows only in its parent's account of
@@ -55,9 +50,18 @@ class NeighbourSums {
   struct Window {
     double seconds, foreign_s;
   };
+  // Mean over time of what is told now and then; weighted by the window that a reading closes.
+  struct Told {
+    double weighted = 0, seconds = 0, lowest = 0, highest = 0;
+    void add(double value, double for_s);
+    std::optional<double> mean() const;
+  };
+  void add_told(const Snapshot& before, const Snapshot& after, double seconds);
   Scale scale_;
   double seconds_ = 0, foreign_s_ = 0, own_s_ = 0, steal_s_ = 0, delay_weighted_ = 0, swap_mib_ = 0;
   double peak_ = 0, longest_ = 0;
+  Told clock_, speed_, temperature_, cpu_stall_, memory_stall_, io_stall_;
+  std::optional<double> throttles_;
   std::vector<Window> last_second_;  // the windows that make up the second just behind
 };
 

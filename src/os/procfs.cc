@@ -73,6 +73,7 @@ std::optional<ProcStat> parse_stat(std::string_view line) {
   if (head.size() != 1 || rest.size() < 19) return {};
   ProcStat stat;
   stat.pid = static_cast<pid_t>(head[0]);
+  stat.name = std::string(line.substr(open + 2, close - open - 2));
   stat.state = line[close + 2];
   stat.parent = static_cast<pid_t>(rest[0]);
   stat.group = static_cast<pid_t>(rest[1]);

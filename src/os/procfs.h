@@ -18,6 +18,7 @@ namespace hyperloom {
 
 struct ProcStat {
   pid_t pid = 0, parent = 0, group = 0, session = 0;
+  std::string name;           // as the kernel cuts it: 15 bytes of the program's
   char state = '?';
   uint64_t cpu_ticks = 0;     // user + system, all its threads
   uint64_t reaped_ticks = 0;  // the same of children that it waited for, and of theirs

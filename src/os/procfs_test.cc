@@ -19,6 +19,7 @@ TEST(Procfs, ParsesANameWithBracketsAndBlanks) {
       "18446744073709551615\n");
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->pid, 42);
+  EXPECT_EQ(stat->name, "a) (b c) ");
   EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->parent, 7);
   EXPECT_EQ(stat->group, 42);

@@ -5,27 +5,19 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <stop_token>
 #include <thread>
 
 #include "os/event_loop.h"
 #include "os/neighbours.h"
+#include "os/speed_probe.h"
 
 namespace hyperloom {
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(500);
-
-std::string slurp(const char* file) {
-  std::ifstream in(file);
-  std::ostringstream content;
-  content << in.rdbuf();
-  return content.str();
-}
 
 Scale machine_scale() {
   Scale scale;
@@ -35,7 +27,7 @@ Scale machine_scale() {
   return scale;
 }
 
-Snapshot take(pid_t family_root, const Snapshot* before) {
+Snapshot take(pid_t family_root, const HostReader& host, const Snapshot* before) {
   Snapshot snapshot;
   snapshot.self = ::getpid();
   const auto add = [&](pid_t root) {
@@ -56,10 +48,10 @@ Snapshot take(pid_t family_root, const Snapshot* before) {
     if (key.first != snapshot.self && !stat.ended())
       snapshot.threads.merge(read_thread_times(key.first));
   }
+  if (before) snapshot.speed_msteps_s = probe_speed_msteps_s();
   // Clock and machine last and together: the ticks of the walk above are ours, and in both
   // accounts' reach.
-  parse_cpu_line(slurp("/proc/stat"), snapshot);
-  snapshot.swapped_pages = parse_swapped_pages(slurp("/proc/vmstat"));
+  snapshot.host = host.read();
   snapshot.at_s = EventLoop::now_s();
   return snapshot;
 }
@@ -68,7 +60,13 @@ Snapshot take(pid_t family_root, const Snapshot* before) {
 
 // The thread owns all but `done`; finish() reads the sums after joining it.
 struct Sentinel::Impl {
-  explicit Impl(pid_t root) : family_root(root), sums(machine_scale()), last(take(root, nullptr)) {
+  explicit Impl(pid_t root)
+      : family_root(root),
+        sums(machine_scale()),
+        everybody(read_process_times()),
+        last(take(root, host, nullptr)),
+        begun_s(last.at_s) {
+    remember();
     thread = std::jthread([this](std::stop_token stop) { watch(stop); });
   }
 
@@ -81,16 +79,32 @@ struct Sentinel::Impl {
   }
 
   void sample() {
-    Snapshot now = take(family_root, &last);
+    Snapshot now = take(family_root, host, &last);
     // A sliver holds too few ticks to tell anything; the next window takes it in.
     if (now.at_s - last.at_s < 0.05 && sums.result().seconds > 0) return;
     sums.add(last, now);
     last = std::move(now);
+    remember();
+  }
+
+  void remember() {
+    for (const auto& [key, stat] : last.family) ours.insert(key);
+  }
+
+  Neighbours conclude() const {
+    Neighbours seen = sums.result();
+    seen.busiest = busiest(everybody, read_process_times(), ours,
+                           (EventLoop::now_s() - begun_s) * ticks_per_second());
+    return seen;
   }
 
   const pid_t family_root;
+  const HostReader host;
   NeighbourSums sums;
+  const std::map<ProcessKey, ProcessTime> everybody;  // before the leg
   Snapshot last;
+  const double begun_s;
+  std::set<ProcessKey> ours;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::optional<Neighbours> result;
@@ -104,7 +118,7 @@ Neighbours Sentinel::finish() {
   if (!impl_->result) {
     impl_->thread.request_stop();
     if (impl_->thread.joinable()) impl_->thread.join();
-    impl_->result = impl_->sums.result();
+    impl_->result = impl_->conclude();
   }
   return *impl_->result;
 }

@@ -1,31 +1,41 @@
-// Watches the neighbours while a leg runs: CPU used by others, run-queue delay, steal, swap, frequency.
+// Watches the neighbours while a leg runs: CPU used by others, waiting, steal, swap, clocks, heat.
+// What it saw is a value, Neighbours; whether that spoils a leg is pollution.h.
 #pragma once
 
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "os/foreign_load.h"
 
 namespace hyperloom {
 
 struct Neighbours {
   double seconds = 0;
-  double foreign_cpu = 0;         // cores used by processes that are neither ours nor our children's, mean over the leg
-  double foreign_cpu_peak = 0;    // worst second
-  double steal = 0;               // cores' worth of time that the hypervisor took, mean
-  double run_queue_delay = 0;     // share of time that our children's runnable threads waited for a core beyond their own contention (0..), from /proc/PID/schedstat
-  double own_cpu = 0;             // cores used by our children
-  double swap_mib = 0;            // swapped in or out
+  // Cores used by processes that are neither ours nor our children's: mean over the leg, worst second.
+  double foreign_cpu = 0, foreign_cpu_peak = 0;
+  double steal = 0;  // cores' worth of time that the hypervisor took, mean
+  // Share of time that our children's runnable threads waited for a core beyond their own
+  // contention (0..), from /proc/PID/schedstat.
+  double run_queue_delay = 0;
+  double own_cpu = 0;   // cores used by our children
+  double swap_mib = 0;  // swapped in or out
+  // From here on absent where this machine does not tell.
+  std::optional<double> clock_mhz, clock_lowest_mhz;  // of the fastest core: mean, lowest sample
+  // Of a fixed loop that the sentinel runs, millions of steps a CPU second (speed_probe.h): mean, lowest.
+  std::optional<double> speed_msteps_s, speed_lowest_msteps_s;
+  std::optional<double> temperature_c;  // hottest sample of the hottest CPU sensor
+  std::optional<double> throttles;      // times that a core or package slowed down for heat
+  // Share of time in which some task of the host, ours included, waited for a core, memory or a disk.
+  std::optional<double> cpu_stalled, memory_stalled, io_stalled;
+  std::vector<NamedLoad> busiest;  // who the others were, as far as we may see them
 };
 void to_json(Json& json, const Neighbours& n);
 void from_json(const Json& json, Neighbours& n);
-
-// Limits past which a leg is no evidence. Defaults suit a 2-core machine; `cores` scales nothing: 0.08 of a core hurts everywhere.
-struct NeighbourLimits { double foreign_cpu = 0.10; double foreign_cpu_peak = 0.6; double steal = 0.05; double swap_mib = 1; };
-std::vector<std::string> pollution(const Neighbours& n, const NeighbourLimits& limits);   // empty = clean; else one line a breach
 
 // Samples twice a second on its own thread from construction to finish(). `family_root` and all its descendants, and this
 // process, are ours; everything else is foreign.
