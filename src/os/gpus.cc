@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "os/child.h"
 #include "os/machine_parse.h"
+#include "os/tool_json.h"
 
 namespace hyperloom {
 namespace {
@@ -26,18 +27,6 @@ std::string ask(const std::vector<std::string>& argv) {
   }
 }
 
-// JSON that a tool printed, perhaps after a line of warnings; null when there is none.
-Json parse_after_noise(std::string_view text) {
-  const size_t start = text.find_first_of("[{");
-  if (start == std::string_view::npos) return nullptr;
-  Json json = Json::parse(text.substr(start), nullptr, false);
-  if (!json.is_discarded()) return json;
-  const size_t line = text.find("\n{");  // "[WARN] ..." looked like a list
-  if (line == std::string_view::npos) return nullptr;
-  json = Json::parse(text.substr(line + 1), nullptr, false);
-  return json.is_discarded() ? Json(nullptr) : json;
-}
-
 std::string text_at(const Json& object, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     const auto found = object.find(key);
@@ -49,6 +38,21 @@ std::string text_at(const Json& object, const std::vector<std::string>& keys) {
 }
 
 }  // namespace
+
+Json parse_after_noise(std::string_view text) {
+  constexpr int kMostWarnings = 20;  // "[WARN] ..." looks like a list
+  size_t at = text.find_first_of("[{");
+  for (int i = 0; i < kMostWarnings && at != std::string_view::npos; ++i) {
+    Json json = Json::parse(text.substr(at), nullptr, false);
+    if (!json.is_discarded()) return json;
+    do {
+      at = text.find('\n', at);
+      if (at != std::string_view::npos) ++at;
+    } while (at < text.size() && text[at] != '[' && text[at] != '{');
+    if (at >= text.size()) break;
+  }
+  return nullptr;
+}
 
 std::vector<GpuFacts> parse_nvidia_smi(std::string_view text) {
   std::vector<GpuFacts> gpus;

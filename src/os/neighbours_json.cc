@@ -1,5 +1,6 @@
 // Absent = not told by this machine, or written before the field was known.
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "os/sentinel.h"
 
@@ -7,6 +8,18 @@ namespace hyperloom {
 namespace {
 
 template <class N, class Visit>
+  requires std::is_same_v<std::remove_const_t<N>, GpuUse>
+void visit_optional(N& g, const Visit& visit) {
+  visit("clock_mhz", g.clock_mhz);
+  visit("clock_lowest_mhz", g.clock_lowest_mhz);
+  visit("temperature_c", g.temperature_c);
+  visit("utilisation", g.utilisation);
+  visit("memory_peak_mib", g.memory_peak_mib);
+  visit("memory_total_mib", g.memory_total_mib);
+}
+
+template <class N, class Visit>
+  requires std::is_same_v<std::remove_const_t<N>, Neighbours>
 void visit_optional(N& n, const Visit& visit) {
   visit("clock_mhz", n.clock_mhz);
   visit("clock_lowest_mhz", n.clock_lowest_mhz);
@@ -21,6 +34,29 @@ void visit_optional(N& n, const Visit& visit) {
 
 }  // namespace
 
+void to_json(Json& json, const GpuUse& g) {
+  json = {{"index", g.index},     {"vendor", g.vendor}, {"name", g.name},
+          {"slowed", g.slowed},   {"ours", g.ours},     {"reasons", g.reasons},
+          {"strangers", g.strangers}};
+  visit_optional(g, [&](const char* name, const std::optional<double>& value) {
+    if (value) json[name] = *value;
+  });
+}
+
+void from_json(const Json& json, GpuUse& g) {
+  g = GpuUse();
+  json.at("index").get_to(g.index);
+  json.at("vendor").get_to(g.vendor);
+  json.at("name").get_to(g.name);
+  json.at("slowed").get_to(g.slowed);
+  json.at("ours").get_to(g.ours);
+  json.at("reasons").get_to(g.reasons);
+  json.at("strangers").get_to(g.strangers);
+  visit_optional(g, [&](const char* name, std::optional<double>& value) {
+    if (json.contains(name)) value = json.at(name).get<double>();
+  });
+}
+
 void to_json(Json& json, const Neighbours& n) {
   json = {{"seconds", n.seconds},
           {"foreign_cpu", n.foreign_cpu},
@@ -34,6 +70,7 @@ void to_json(Json& json, const Neighbours& n) {
   });
   for (const NamedLoad& load : n.busiest)
     json["busiest"].push_back({{"name", load.name}, {"cores", load.cores}});
+  if (!n.gpus.empty()) json["gpus"] = n.gpus;
 }
 
 void from_json(const Json& json, Neighbours& n) {
@@ -48,9 +85,11 @@ void from_json(const Json& json, Neighbours& n) {
   visit_optional(n, [&](const char* name, std::optional<double>& value) {
     if (json.contains(name)) value = json.at(name).get<double>();
   });
-  if (!json.contains("busiest")) return;
-  for (const Json& load : json.at("busiest"))
-    n.busiest.push_back({load.at("name"), load.at("cores")});
+  if (json.contains("busiest")) {
+    for (const Json& load : json.at("busiest"))
+      n.busiest.push_back({load.at("name"), load.at("cores")});
+  }
+  if (json.contains("gpus")) json.at("gpus").get_to(n.gpus);
 }
 
 }  // namespace hyperloom

@@ -13,6 +13,10 @@ std::string names_of(const std::vector<NamedLoad>& loads) {
   return join(texts, ", ");
 }
 
+std::string name_of(const GpuUse& gpu) {
+  return fmt::format("GPU {}{}{}", gpu.index, gpu.name.empty() ? "" : " ", gpu.name);
+}
+
 }  // namespace
 
 std::vector<std::string> pollution(const Neighbours& n, const NeighbourLimits& limits) {
@@ -36,6 +40,18 @@ std::vector<std::string> pollution(const Neighbours& n, const NeighbourLimits& l
     breaches.push_back(fmt::format(
         "the CPU slowed down for heat {:.0f} times (limit {:.0f}): cool it, or use fewer cores",
         *n.throttles, limits.throttles));
+  for (const GpuUse& gpu : n.gpus) {
+    if (!gpu.ours) continue;
+    if (!gpu.strangers.empty())
+      breaches.push_back(fmt::format("others computed on {}: {}; stop them, or give them another GPU",
+                                     name_of(gpu), join(gpu.strangers, ", ")));
+    if (gpu.slowed > limits.gpu_slowed)
+      breaches.push_back(fmt::format(
+          "{} was slowed down {:.0f} % of the time ({}; limit {:.0f} %): cool it, or lower its power cap",
+          name_of(gpu), 100 * gpu.slowed,
+          gpu.reasons.empty() ? "heat or hardware" : join(gpu.reasons, ", "),
+          100 * limits.gpu_slowed));
+  }
   return breaches;
 }
 
@@ -56,6 +72,16 @@ std::string recorded_text(const Neighbours& n) {
   stalled("cores", n.cpu_stalled);
   stalled("memory", n.memory_stalled);
   stalled("disks", n.io_stalled);
+  for (const GpuUse& gpu : n.gpus) {
+    std::string text = name_of(gpu) + (gpu.ours ? "" : " (not ours)");
+    if (gpu.clock_mhz)
+      text += fmt::format(" {:.0f} MHz (lowest {:.0f})", *gpu.clock_mhz,
+                          gpu.clock_lowest_mhz.value_or(*gpu.clock_mhz));
+    if (gpu.utilisation) text += fmt::format(" busy {:.0f} %", 100 * *gpu.utilisation);
+    if (gpu.temperature_c) text += fmt::format(" {:.0f} degrees C", *gpu.temperature_c);
+    if (gpu.memory_peak_mib) text += fmt::format(" {:.1f} GiB", *gpu.memory_peak_mib / 1024);
+    parts.push_back(text + (gpu.reasons.empty() ? "" : " " + join(gpu.reasons, " ")));
+  }
   if (!n.busiest.empty()) parts.push_back("busiest others: " + names_of(n.busiest));
   return join(parts, ", ");
 }

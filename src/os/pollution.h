@@ -18,6 +18,9 @@ struct NeighbourLimits {
   double steal = 0.05;            // cores
   double swap_mib = 1;
   double throttles = 0;  // times slowed down for heat
+  // Share of the leg in which a GPU of ours was slowed by heat or hardware: at half the clock this is
+  // an effect of 0.5 %, the least useful gain. Strangers on it have no limit: none may be there.
+  double gpu_slowed = 0.01;
 };
 
 // Empty = clean; else one line a breach: what, how much, its limit, the mend.

@@ -60,13 +60,16 @@ Snapshot take(pid_t family_root, const HostReader& host, const Snapshot* before)
 
 // The thread owns all but `done`; finish() reads the sums after joining it.
 struct Sentinel::Impl {
-  explicit Impl(pid_t root)
+  Impl(pid_t root, const GpuSources& sources)
       : family_root(root),
+        gpus(sources),
         sums(machine_scale()),
         everybody(read_process_times()),
         last(take(root, host, nullptr)),
         begun_s(last.at_s) {
     remember();
+    gpu_sums.add(gpus.dear(), 0);
+    gpu_sums.add(gpus.cheap(), 0);
     thread = std::jthread([this](std::stop_token stop) { watch(stop); });
   }
 
@@ -79,10 +82,13 @@ struct Sentinel::Impl {
   }
 
   void sample() {
+    // Before the family is walked: who began in between is then known as ours.
+    const std::vector<GpuSample> on_gpus = gpus.cheap();
     Snapshot now = take(family_root, host, &last);
     // A sliver holds too few ticks to tell anything; the next window takes it in.
     if (now.at_s - last.at_s < 0.05 && sums.result().seconds > 0) return;
     sums.add(last, now);
+    gpu_sums.add(on_gpus, now.at_s - last.at_s);
     last = std::move(now);
     remember();
   }
@@ -91,8 +97,10 @@ struct Sentinel::Impl {
     for (const auto& [key, stat] : last.family) ours.insert(key);
   }
 
-  Neighbours conclude() const {
+  Neighbours conclude() {
     Neighbours seen = sums.result();
+    gpu_sums.add(gpus.dear(), 0);
+    seen.gpus = gpu_sums.result(ours);
     seen.busiest = busiest(everybody, read_process_times(), ours,
                            (EventLoop::now_s() - begun_s) * ticks_per_second());
     return seen;
@@ -100,6 +108,8 @@ struct Sentinel::Impl {
 
   const pid_t family_root;
   const HostReader host;
+  GpuReader gpus;
+  GpuSums gpu_sums;
   NeighbourSums sums;
   const std::map<ProcessKey, ProcessTime> everybody;  // before the leg
   Snapshot last;
@@ -111,7 +121,8 @@ struct Sentinel::Impl {
   std::jthread thread;
 };
 
-Sentinel::Sentinel(pid_t family_root) : impl_(std::make_unique<Impl>(family_root)) {}
+Sentinel::Sentinel(pid_t family_root, const GpuSources& gpus)
+    : impl_(std::make_unique<Impl>(family_root, gpus)) {}
 Sentinel::~Sentinel() = default;
 
 Neighbours Sentinel::finish() {

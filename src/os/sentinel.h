@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "os/foreign_load.h"
+#include "os/gpu_use.h"
 
 namespace hyperloom {
 
@@ -33,6 +34,7 @@ struct Neighbours {
   // Share of time in which some task of the host, ours included, waited for a core, memory or a disk.
   std::optional<double> cpu_stalled, memory_stalled, io_stalled;
   std::vector<NamedLoad> busiest;  // who the others were, as far as we may see them
+  std::vector<GpuUse> gpus;        // all that a driver tells of; empty where there is none
 };
 void to_json(Json& json, const Neighbours& n);
 void from_json(const Json& json, Neighbours& n);
@@ -41,7 +43,7 @@ void from_json(const Json& json, Neighbours& n);
 // process, are ours; everything else is foreign.
 class Sentinel {
  public:
-  explicit Sentinel(pid_t family_root);
+  explicit Sentinel(pid_t family_root, const GpuSources& gpus = {});
   ~Sentinel();
   Neighbours finish();
 
