@@ -23,7 +23,8 @@ constexpr const char* kSeed = "doctor";
 class AaRun {
  public:
   AaRun(const EnabledEngine& engine, const fs::path& folder, int pairs, LoadLine& line)
-      : engine_(engine), log_(folder / "aa.log"), pairs_(pairs), line_(line) {
+      : engine_(engine), log_(folder / "aa.log"), pairs_(pairs), line_(line),
+        memory_(host_memory(engine.state.probe->machine)) {
     study_.governor = cpu_governor();
     study_.cores = engine.state.probe->machine.cores;
   }
@@ -76,8 +77,9 @@ class AaRun {
       return std::nullopt;
     }
     const LegResult& leg = std::get<LegResult>(outcome);
+    if (leg.neighbours.seconds > 0) memory_.remember(host_leg(leg.neighbours));
     if (!leg.void_reasons.empty()) {
-      study_.voids.push_back({leg.void_reasons.front()});
+      study_.voids.push_back({join(leg.void_reasons, "; ")});
       line_.note("void: " + join(leg.void_reasons, "; "));
       return std::nullopt;
     }
@@ -88,6 +90,7 @@ class AaRun {
   const fs::path log_;
   const int pairs_;
   LoadLine& line_;
+  HostMemory memory_;
   NoiseStudy study_;
 };
 

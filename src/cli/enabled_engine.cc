@@ -87,6 +87,7 @@ LegOrder EnabledEngine::leg_order(uint64_t trace_seed) const {
   order.warmup_requests = state.enabled->warmup_requests;
   order.time_limit_s = kLegLimit_s;
   order.ran_before = true;
+  order.limits = state.probe->neighbour_limits.limits;
   return order;
 }
 

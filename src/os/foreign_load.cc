@@ -46,8 +46,9 @@ std::vector<NamedLoad> busiest(const std::map<ProcessKey, ProcessTime>& before,
   std::vector<NamedLoad> loads;
   for (const auto& [name, used] : by_name)
     if (used / ticks >= kLeastCores) loads.push_back({name, used / ticks});
-  std::stable_sort(loads.begin(), loads.end(),
-                   [](const NamedLoad& a, const NamedLoad& b) { return a.cores > b.cores; });
+  std::sort(loads.begin(), loads.end(), [](const NamedLoad& a, const NamedLoad& b) {
+    return a.cores != b.cores ? a.cores > b.cores : a.name < b.name;
+  });
   loads.resize(std::min(loads.size(), kMostNames));
   return loads;
 }

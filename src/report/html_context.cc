@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/charts.h"
 #include "report/html_parts.h"
+#include "report/neighbour_lines.h"
 #include "report/svg.h"
 #include "report/words.h"
 
@@ -143,6 +144,7 @@ std::string html_noise(const SessionState& state) {
                         100 * state.workload.alpha, state.workload.comparisons)) +
            "</dl>";
   }
+  out += html_list(neighbour_lines(state));
   const std::string spoiled =
       void_legs(state, "Void legs",
                 "No evidence either way: done again, and held against no candidate.",

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "report/exam_lines.h"
 #include "report/findings.h"
+#include "report/neighbour_lines.h"
 #include "report/words.h"
 
 namespace hyperloom {
@@ -185,7 +186,13 @@ std::string render_markdown(const ReportInputs& inputs) {
         100 * state.pool.pair_sd(), state.pool.df()));
   }
   if (const std::string exam = exam_summary(state); !exam.empty()) conditions.push_back(exam);
+  for (const std::string& line : neighbour_lines(state)) conditions.push_back("neighbours: " + line);
   conditions.push_back("void legs: " + std::to_string(state.voids));
+  constexpr size_t kMostVoids = 20;
+  const std::vector<std::string> voids = void_lines(state);
+  for (size_t i = 0; i < std::min(voids.size(), kMostVoids); ++i) conditions.push_back("void: " + voids[i]);
+  if (voids.size() > kMostVoids)
+    conditions.push_back("void: and " + std::to_string(voids.size() - kMostVoids) + " more, all in report.html");
   conditions.push_back("time: " + format_duration(findings.total_s) + ", of which measuring " +
                        format_duration(state.measuring_s) + ", building " +
                        format_duration(state.building_s));

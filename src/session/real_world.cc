@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "candidate/build.h"
 #include "candidate/facts.h"
 #include "candidate/launch_plan.h"
@@ -40,6 +41,8 @@ LaunchSpec launch_of(const Pack& pack, const SessionState& state, const Candidat
   return plan_launch(pack, state.workload, candidate, build_folder(state, build), model_of(state, candidate),
                      facts_of(state, pack, candidate));
 }
+
+HostMemory host_memory(const MachineFacts& machine) { return HostMemory(cache_root() / "hosts", host_id(machine.id())); }
 
 namespace {
 
@@ -97,6 +100,7 @@ ProbeEvent RealWorld::probe(const SessionState& state) {
   };
   event.engine_version = !state.workload.engine_version.empty() ? state.workload.engine_version : pin("release");
   event.source_commit = pin("commit");
+  event.neighbour_limits = learned_limits(host_memory(event.machine).legs());
   event.cost_s = clock_.mono_s() - start;
   return event;
 }
@@ -164,6 +168,7 @@ LegOrder leg_order(const Pack& pack, const SessionState& state, const LegPlan& p
   if (plan.output_tokens) order.traffic.output_tokens.mean = plan.output_tokens;
   order.objective = state.workload.objective;
   order.ran_before = state.enabled.has_value();
+  order.limits = state.probe->neighbour_limits.limits;
   order.trace_seed = plan.seed;
   if (state.enabled) order.tokens_per_word = state.enabled->tokens_per_word;
   order.measured_requests = plan.measured;
@@ -226,7 +231,14 @@ std::variant<LegDone, LegVoid> RealWorld::leg(const SessionState& state, const L
   constexpr int kQuietTries = 2;
   bool needs_quiet = plan.purpose == "enable" ? plan.attempt < kQuietTries : plan.purpose != "profile";
   const bool unmeasured = !(result.value > 0);
-  if ((needs_quiet || unmeasured) && !result.void_reasons.empty()) return LegVoid{plan.id, result.void_reasons.front(), done.cost_s};
+  // Void or not: what is usual here must not be learned from quiet legs alone.
+  if (plan.purpose == "stock" && result.neighbours.seconds > 0)
+    host_memory(state.probe->machine).remember(host_leg(result.neighbours));
+  if ((needs_quiet || unmeasured) && !result.void_reasons.empty()) {
+    LegVoid spoiled{plan.id, join(result.void_reasons, "; "), done.cost_s, {}};
+    if (result.neighbours.seconds > 0) spoiled.neighbours = result.neighbours;
+    return spoiled;
+  }
   result.void_reasons.clear();
   done.records_blob = store_blob(setup_.session_dir, result.records_jsonl);
   done.result = std::move(result);

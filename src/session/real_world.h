@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "os/host_memory.h"
 #include "os/machine.h"
 #include "recipe/recipe_db.h"
 #include "session/world.h"
@@ -34,6 +35,9 @@ std::filesystem::path build_folder(const SessionState& state, const std::string&
 // The model that a candidate loads: the workload's own, or its requantized weights.
 std::filesystem::path model_of(const SessionState& state, const Candidate& candidate);
 LaunchSpec launch_of(const Pack& pack, const SessionState& state, const Candidate& candidate, const std::string& build);
+
+// What earlier legs taught of this host; under the cache folder.
+HostMemory host_memory(const MachineFacts& machine);
 
 RecipeKey recipe_key(const Pack& pack, const SessionState& state);
 

@@ -42,6 +42,7 @@ void fields(Visit& visit, E& e) {
   visit.must("id", e.id);
   visit.must("reason", e.reason);
   visit("cost_s", e.cost_s);
+  visit("neighbours", e.neighbours);
 }
 
 template <class Visit, Is<PairDone> E>

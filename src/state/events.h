@@ -13,6 +13,7 @@
 #include "measure/leg.h"
 #include "measure/quality.h"
 #include "os/child.h"
+#include "os/host_memory.h"
 #include "os/machine.h"
 #include "profile/roofline.h"
 #include "stats/sequential.h"
@@ -26,6 +27,7 @@ struct ProbeEvent {
   MachineRoofs roofs;
   std::string pack, engine_version, source_commit;
   double cost_s = 0;
+  LearnedLimits neighbour_limits;            // for all legs of the session
 };
 
 // build.done. Failed builds are facts too.
@@ -83,7 +85,11 @@ struct LegDone {
   std::optional<ExamSheet> exam;             // purpose exam: instead of a result
   double cost_s = 0;
 };
-struct LegVoid { std::string id, reason; double cost_s = 0; };
+struct LegVoid {
+  std::string id, reason;
+  double cost_s = 0;
+  std::optional<Neighbours> neighbours;      // what the sentinel saw, where the load ran
+};
 
 struct PairDone { std::string comparison, leg_a, leg_b; int pair = 0; double log_ratio = 0; };
 

@@ -87,7 +87,10 @@ TEST(Events, FailuresAndVoids) {
   expect_round_trip(done);
   EXPECT_FALSE(Json(done).contains("result"));
   EXPECT_EQ(Json(done).get<LegDone>().failure->rung, "rebuild");
-  expect_round_trip(LegVoid{"L4", "a neighbour used 1.2 cores", 20});
+  Neighbours seen;
+  seen.foreign_cpu = 1.2;
+  expect_round_trip(LegVoid{"L4", "a neighbour used 1.2 cores", 20, seen});
+  EXPECT_FALSE(Json(LegVoid{"L4", "stopped", 0}).contains("neighbours"));
 }
 
 TEST(Events, ALegThatNeitherWorkedNorFailedIsRefused) {

@@ -52,6 +52,7 @@ void fields(Visit& visit, E& e) {
   visit("engine_version", e.engine_version);
   visit("source_commit", e.source_commit);
   visit("cost_s", e.cost_s);
+  visit("neighbour_limits", e.neighbour_limits);
 }
 
 template <class Visit, Is<BuildEvent> E>
