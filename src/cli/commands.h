@@ -57,7 +57,7 @@ struct CompareOptions {
 };
 int compare_command(const CompareOptions& options);
 
-struct DoctorOptions { bool noise = false; int pairs = 8; std::filesystem::path workload, save_legs; };
+struct DoctorOptions { bool noise = false, json = false; int pairs = 8; std::filesystem::path workload, save_legs; };
 int doctor_command(const DoctorOptions& options);
 
 // Runs or continues the session in `session_dir`, prints progress and the result, writes the report. Exit code.

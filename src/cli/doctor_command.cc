@@ -184,6 +184,7 @@ std::string cpu_governor() {
 int doctor_command(const DoctorOptions& options) {
   if (options.noise) return doctor_noise(options);
   if (!options.workload.empty()) throw bad_input("--workload is for --noise", "add --noise, or leave --workload out");
+  if (options.json) throw bad_input("--json is for --noise", "add --noise, or leave --json out");
   if (!options.save_legs.empty()) throw bad_input("--save-legs is for --noise", "add --noise, or leave --save-legs out");
   Findings findings;
   look_at_machine(findings);

@@ -1,9 +1,14 @@
 #include "cli/doctor_noise.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -11,6 +16,8 @@
 #include "base/text.h"
 #include "cli/enabled_engine.h"
 #include "cli/noise_study.h"
+#include "os/event_loop.h"
+#include "os/procfs.h"
 
 namespace hyperloom {
 namespace {
@@ -20,6 +27,21 @@ constexpr int kMostAttempts = 4, kMostLost = 3;      // legs a pair may repeat; 
 constexpr double kDemoTime_s = 25 * 60;
 constexpr const char* kSeed = "doctor";
 
+// Over half a second with nothing of ours running.
+std::vector<std::string> busy_now() {
+  constexpr auto kLook = std::chrono::milliseconds(500);
+  constexpr double kWorthSaying = 0.2;     // cores
+  const auto before = read_process_times();
+  const double begun_s = EventLoop::now_s();
+  std::this_thread::sleep_for(kLook);
+  std::set<ProcessKey> ours;
+  for (const ProcStat& stat : read_descendants(getpid())) ours.insert({stat.pid, stat.start_ticks});
+  std::vector<std::string> lines;
+  for (const NamedLoad& load : busiest(before, read_process_times(), ours, (EventLoop::now_s() - begun_s) * ticks_per_second()))
+    if (load.cores >= kWorthSaying) lines.push_back(fmt::format("{} {:.1f} cores", load.name, load.cores));
+  return lines;
+}
+
 class AaRun {
  public:
   AaRun(const EnabledEngine& engine, const fs::path& folder, int pairs, LoadLine& line)
@@ -27,6 +49,8 @@ class AaRun {
         memory_(host_memory(engine.state.probe->machine)) {
     study_.governor = cpu_governor();
     study_.cores = engine.state.probe->machine.cores;
+    study_.numa_nodes = engine.state.probe->machine.numa_nodes;
+    study_.pinned = engine.state.workload.cpus > 0 && engine.state.workload.cpus < study_.cores;
   }
 
   // A pair that stays void is left out. Ends early on a stop, on a host that spoils three pairs in a row, and on an
@@ -79,11 +103,12 @@ class AaRun {
     const LegResult& leg = std::get<LegResult>(outcome);
     if (leg.neighbours.seconds > 0) memory_.remember(host_leg(leg.neighbours));
     if (!leg.void_reasons.empty()) {
-      study_.voids.push_back({join(leg.void_reasons, "; ")});
+      study_.voids.push_back({join(leg.void_reasons, "; "), leg.neighbours});
       line_.note("void: " + join(leg.void_reasons, "; "));
       return std::nullopt;
     }
-    return AaLeg{std::log(leg.value), leg.load.completed, leg.load.window_s, leg.neighbours.foreign_cpu, leg.neighbours.steal};
+    return AaLeg{std::log(leg.value), leg.load.completed, leg.load.window_s, leg.neighbours.foreign_cpu, leg.neighbours.steal,
+                 leg.neighbours};
   }
 
   const EnabledEngine& engine_;
@@ -105,10 +130,15 @@ int doctor_noise(const DoctorOptions& options) {
   const EnabledEngine engine = enable_engine(workload, folder.path(), line);
   line.note(fmt::format("A/A: {} pairs of boots of {}, {} requests a leg; about {}", options.pairs, engine.state.enabled->build,
                         engine.state.enabled->leg_requests, format_duration(2.0 * options.pairs * (engine.window_s() + 5))));
-  const NoiseStudy study = AaRun(engine, folder.path(), options.pairs, line).run();
+  NoiseStudy study = AaRun(engine, folder.path(), options.pairs, line).run();
+  study.busy_now = busy_now();
   if (!options.save_legs.empty()) write_file(options.save_legs, to_json_lines(study));
   line.say("");
-  std::printf("%s", to_text(study, workload.alpha, workload.comparisons, seed_from(kSeed)).c_str());
+  if (options.json)
+    std::printf("%s\n", to_json_value(study, workload.alpha, workload.comparisons, seed_from(kSeed))
+                            .dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  else
+    std::printf("%s", to_text(study, workload.alpha, workload.comparisons, seed_from(kSeed)).c_str());
   if (stop_flags().any) return static_cast<int>(ErrorKind::Interrupted);
   if (study.failures.size() >= kMostLost)
     throw Error(ErrorKind::NotEnabled, "the stock engine failed in " + std::to_string(study.failures.size()) + " legs: " + study.failures.back(),

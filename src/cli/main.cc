@@ -152,6 +152,7 @@ int run(int argc, char** argv) {
   c = command(app, "doctor", "what this machine offers and lacks; --noise measures it", [&] { return doctor_command(doctor); });
   c->add_flag("--noise", doctor.noise, "A/A boots: noise, false-keep rate, pairs that 1, 2, 3 and 5 % need");
   c->add_option("--pairs", doctor.pairs, "A/A pairs for --noise")->capture_default_str();
+  c->add_flag("--json", doctor.json, "with --noise: everything as JSON");
   c->add_option("--save-legs", doctor.save_legs, "JSON lines, one a leg of --noise");
   c->add_option("--workload", doctor.workload, "workload for --noise; default: the demo's");
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -17,8 +18,7 @@
 namespace hyperloom {
 namespace {
 
-constexpr int kPoolPairs = 6;
-constexpr double kBusyCores = 0.05, kSteal = 0.01, kShortWindow_s = 5, kVoidShare = 0.1;
+constexpr int kPoolPairs = kNoisePoolPairs;
 
 // Pairs from `next` until the test decides, or there are no more; the pool learns them.
 Verdict null_comparison(NoisePool& pool, double alpha, const std::function<std::optional<double>()>& next, int& looks) {
@@ -49,18 +49,21 @@ std::string noise_lines(const NoiseStudy& s) {
                      i.low <= 0 && i.high >= 0 ? "no difference, as it should be" : "a difference where there is none; 1 such run in 20 is luck");
 }
 
-std::string boot_lines(const NoiseStudy& s) {
+std::string boot_lines(const NoiseStudy& s, uint64_t seed) {
   std::vector<double> values;
   for (const AaLeg& leg : s.legs) values.push_back(leg.log_value);
-  const double per_leg = slope(values), t = slope_t(values);
-  std::string text = fmt::format("drift           {:+.3f} % a leg (t {:.1f}): {}\n", 100 * per_leg, t,
-                                 std::fabs(t) < 3 ? "none to be seen" : "the host gets steadily slower or faster; pairs cancel most of it");
+  const Drift drift = drift_of(values);
+  std::string text = fmt::format("drift           {:+.3f} % a leg [{:+.3f}, {:+.3f}] (t {:.1f}): {}\n", 100 * drift.per_leg, 100 * drift.low,
+                                 100 * drift.high, drift.t,
+                                 drift.seen() ? "the host gets steadily slower or faster; pairs cancel most of it" : "none to be seen");
   const Kinds kinds = kinds_of(values);
+  const std::string proof = fmt::format("widest gap {:.1f} sd; boots of one kind show such a gap in {:.1f} % of runs of {}", kinds.gap_in_sd,
+                                        100 * chance_of_gap(static_cast<int>(values.size()), kinds.gap_in_sd, seed), values.size());
   if (kinds.two())
-    text += fmt::format("boots           two kinds: {} slow and {} fast, {} apart. Memory or thread placement differs from boot to boot\n", kinds.slow,
-                        kinds.fast, percent(kinds.gap_log));
+    text += fmt::format("boots           two kinds: {} slow and {} fast, {} apart ({}). Memory or thread placement differs from boot to boot\n",
+                        kinds.slow, kinds.fast, percent(kinds.gap_log), proof);
   else
-    text += fmt::format("boots           of one kind (widest gap {:.1f} sd; two kinds from {:.1f})\n", kinds.gap_in_sd, Kinds::kTwo);
+    text += fmt::format("boots           of one kind ({}; two kinds from {:.1f} sd)\n", proof, Kinds::kTwo);
   return text;
 }
 
@@ -90,29 +93,6 @@ std::string needed_lines(double pair_sd) {
   return text;
 }
 
-std::vector<std::string> advice(const NoiseStudy& s) {
-  std::vector<double> foreign, steal, window, requests;
-  for (const AaLeg& leg : s.legs) {
-    foreign.push_back(leg.foreign_cpu);
-    steal.push_back(leg.steal);
-    window.push_back(leg.window_s);
-    requests.push_back(leg.requests);
-  }
-  std::vector<std::string> lines;
-  if (!s.governor.empty() && s.governor != "performance")
-    lines.push_back("the CPU governor is " + s.governor + ": `sudo cpupower frequency-set -g performance`");
-  if (mean(foreign) > kBusyCores)
-    lines.push_back(fmt::format("other processes used {:.2f} cores on average: stop them, or give engine.cpus fewer cores than {}", mean(foreign), s.cores));
-  if (mean(steal) > kSteal)
-    lines.push_back(fmt::format("the hypervisor took {:.2f} cores: dedicated or pinned virtual cores would not be shared", mean(steal)));
-  if (median(window) < kShortWindow_s)
-    lines.push_back(fmt::format("a leg measures only {:.1f} s ({:.0f} requests): a larger budget.time_s makes legs longer and quieter", median(window), median(requests)));
-  const double all = static_cast<double>(s.legs.size() + s.voids.size());
-  if (all > 0 && static_cast<double>(s.voids.size()) / all > kVoidShare)
-    lines.push_back("many legs were void: each costs a boot; choose a quieter hour or machine");
-  return lines;
-}
-
 }  // namespace
 
 Kinds kinds_of(std::vector<double> values) {
@@ -130,6 +110,38 @@ Kinds kinds_of(std::vector<double> values) {
   kinds.fast = static_cast<int>(values.size()) - kinds.slow;
   kinds.gap_in_sd = kinds.gap_log / sd;
   return kinds;
+}
+
+double chance_of_gap(int n, double gap_in_sd, uint64_t seed, int draws) {
+  Random random(seed);
+  int reached = 0;
+  for (int draw = 0; draw < draws; ++draw) {
+    std::vector<double> values(static_cast<size_t>(std::max(0, n)));
+    std::generate(values.begin(), values.end(), [&] { return random.normal(); });
+    reached += kinds_of(std::move(values)).gap_in_sd >= gap_in_sd;
+  }
+  return draws > 0 ? static_cast<double>(reached) / draws : 1;
+}
+
+Drift drift_of(const std::vector<double>& values) {
+  constexpr double kLevel = 0.95;
+  Drift drift{.per_leg = slope(values), .t = slope_t(values)};
+  drift.low = -std::numeric_limits<double>::infinity();
+  drift.high = std::numeric_limits<double>::infinity();
+  const size_t n = values.size();
+  if (n < 3) return drift;
+  const double middle = (static_cast<double>(n) - 1) / 2, centre = mean(values);
+  double xx = 0, rest = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double x = static_cast<double>(i) - middle, off = values[i] - centre - drift.per_leg * x;
+    xx += x * x;
+    rest += off * off;
+  }
+  const double df = static_cast<double>(n) - 2;
+  const double half = student_t_upper_quantile((1 - kLevel) / 2, df) * std::sqrt(rest / df / xx);
+  drift.low = drift.per_leg - half;
+  drift.high = drift.per_leg + half;
+  return drift;
 }
 
 double slope(const std::vector<double>& values) {
@@ -197,8 +209,10 @@ std::string to_json_lines(const NoiseStudy& s) {
   std::string lines;
   for (size_t i = 0; i < s.legs.size(); ++i) {
     const AaLeg& leg = s.legs[i];
-    lines += Json({{"pair", i / 2 + 1}, {"log_value", leg.log_value}, {"requests", leg.requests}, {"window_s", leg.window_s},
-                   {"foreign_cpu", leg.foreign_cpu}, {"steal", leg.steal}}).dump() + "\n";
+    Json line = {{"pair", i / 2 + 1}, {"log_value", leg.log_value}, {"requests", leg.requests}, {"window_s", leg.window_s},
+                 {"foreign_cpu", leg.foreign_cpu}, {"steal", leg.steal}};
+    if (leg.seen.seconds > 0) line["neighbours"] = leg.seen;
+    lines += line.dump() + "\n";
   }
   return lines;
 }
@@ -206,7 +220,7 @@ std::string to_json_lines(const NoiseStudy& s) {
 std::string to_text(const NoiseStudy& s, double alpha, int comparisons, uint64_t seed, int sessions) {
   std::string text;
   if (s.differences.size() >= 2) text += noise_lines(s);
-  if (s.legs.size() >= 4) text += boot_lines(s);
+  if (s.legs.size() >= 4) text += boot_lines(s, seed);
   text += void_lines(s);
   if (s.differences.size() < 2) return text + "too few pairs for anything else\n";
   const FalseKeeps keeps = resample_sessions(s.differences, sessions, alpha, comparisons, kPoolPairs, seed);
