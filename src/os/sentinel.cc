@@ -75,10 +75,10 @@ struct Sentinel::Impl {
 
   void watch(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
-    while (!stop.stop_requested()) {
+    do {
       changed.wait_for(lock, stop, kInterval, [] { return false; });
       sample();  // once more at the end: the last part of a second counts too
-    }
+    } while (!stop.stop_requested());  // at least once, however short the leg
   }
 
   void sample() {
