@@ -7,6 +7,7 @@ gets the same text. Routes: /health, /v1/models, /props, /metrics, /tokenize, /v
 import argparse
 import contextlib
 import json
+import random
 import socket
 import sys
 import threading
@@ -34,6 +35,7 @@ def parse_arguments():
     p.add_argument("--port", type=int, default=0, help="0 = any free port")
     p.add_argument("--model", default="fake-model")
     p.add_argument("--tokens-per-second", type=float, default=0, help="of one request; 0 = at once")
+    p.add_argument("--boot-spread", type=float, default=0, help="each boot is up to this share faster or slower")
     p.add_argument("--first-token-ms", type=float, default=0)
     p.add_argument("--cold-requests", type=int, default=0, help="the first N answers take --cold-ms longer")
     p.add_argument("--cold-ms", type=float, default=0)
@@ -57,7 +59,9 @@ def parse_arguments():
     p.add_argument("--die-after", type=int, default=0, help="exit with code 1 at the Nth completion")
     p.add_argument("--loading-checks", type=int, default=0, help="/health is 503 the first N times")
     p.add_argument("--log", default="", help="append one JSON line per completion request")
-    return p.parse_args()
+    arguments = p.parse_args()
+    arguments.tokens_per_second *= random.uniform(1 - arguments.boot_spread, 1 + arguments.boot_spread)
+    return arguments
 
 
 class Handler(BaseHTTPRequestHandler):

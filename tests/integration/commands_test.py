@@ -338,6 +338,15 @@ class Measuring(Commands):
         self.assertGreater(result["ratio"]["low"], 1.2)
         self.assertGreaterEqual(len(result["pairs"]), 3)
 
+    def test_what_the_noise_hides_is_unresolvable(self):
+        """Boots that differ by half, three pairs: B is A, and nothing smaller than that can be told. Exit code 5 says so to scripts."""
+        same = self.command("--tokens-per-second", "200", "--boot-spread", "0.5")
+        process = self.start("compare", same, same, *BRIEF, "--requests", 6, "--max-pairs", 3, "--json")
+        out, err = process.communicate(timeout=120)
+        result = json.loads(out)
+        self.assertIn(result["verdict"], ("unresolvable", "not_useful"), err)    # the luck of three pairs may say "slower"
+        self.assertEqual(process.returncode, 5 if result["verdict"] == "unresolvable" else 0, err)
+
     def test_b_that_does_not_run(self):
         out, _ = self.run_it("compare", self.command(), self.command("--no-such-flag"), *BRIEF, "--requests", 4)
         self.assertIn("B does not run", out)
