@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "os/child.h"
@@ -46,8 +45,6 @@ TEST(Sentinel, ABurnerOutsideTheFamilyIsSeen) {
   EXPECT_GT(n.seconds, 1.0);
   EXPECT_GT(n.foreign_cpu * n.seconds, 0.5 * burnt);  // we may have got little of a crowded machine
   EXPECT_GE(n.foreign_cpu_peak, n.foreign_cpu * 0.9);
-  const std::string us = read_stat(getpid())->name;
-  EXPECT_TRUE(std::any_of(n.busiest.begin(), n.busiest.end(), [&](auto& one) { return one.name == us; }));
   EXPECT_GT(n.speed_msteps_s.value(), 0);
   EXPECT_LE(n.speed_lowest_msteps_s.value(), n.speed_msteps_s.value());
 }
