@@ -21,7 +21,7 @@
 namespace hyperloom {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 constexpr uint64_t kSeed = 20261201;  // the same machine luck for every shape and every run
 
 struct Parts {

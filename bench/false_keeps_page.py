@@ -9,7 +9,7 @@ path = pathlib.Path(sys.argv[1])
 results = json.loads(path.read_text())
 runs = json.loads(pathlib.Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else []
 results["real_aa"] = {"comparisons": sum(r["comparisons"] for r in runs), "kept": sum(r["kept"] for r in runs), "runs": runs}
-path.write_text(json.dumps(results, indent=1) + "\n")
+path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
 
 others = [key for key in results if key.startswith("others: ")]
 rules = [key for key in results if key.startswith("power: ")]
