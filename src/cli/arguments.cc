@@ -1,5 +1,7 @@
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -161,13 +163,63 @@ SweepSteps parse_sweep(const std::string& text) {
   return steps;
 }
 
-Traffic checked_traffic(const TrafficFlags& flags) {
-  at_least_one("--requests", flags.requests);
+namespace {
+
+Arrival checked_arrival(const TrafficFlags& flags, double rate_rps) {
+  const bool shaped = flags.arrival != "poisson" || flags.burstiness != 1 || !flags.ramp_up.empty();
+  if (shaped && rate_rps == 0 && !flags.sweeps_rates)
+    throw bad_input("--arrival, --burstiness and --ramp-up-strategy shape an open loop, and there is none", "give --rate, or leave them out");
+  Arrival arrival;
+  if (flags.arrival == "constant") arrival.process = Arrival::Process::Constant;
+  else if (flags.arrival != "poisson")
+    throw bad_input("--arrival `" + flags.arrival + "` is not known" + did_you_mean(flags.arrival, {"poisson", "constant"}),
+                    "one of: poisson, constant; for bursts give --burstiness 0.5");
+  if (!(flags.burstiness >= 1e-3) || flags.burstiness > 1e6)
+    throw bad_input(fmt::format("--burstiness {:g} is no shape of a gamma distribution", flags.burstiness),
+                    "give 0.001 to 1000000: below 1 in bursts, 1 is Poisson, above 1 more even");
+  if (flags.burstiness != 1) {
+    if (flags.arrival == "constant") throw bad_input("--burstiness goes with random arrivals, not with --arrival constant", "leave one of them out");
+    arrival.process = Arrival::Process::Gamma;
+    arrival.burstiness = flags.burstiness;
+  }
+  arrival.ramp_up = flags.ramp_up;
+  arrival.ramp_from_rps = flags.ramp_from_rps;
+  if (flags.clients_given) {
+    at_least_one("--clients", flags.clients);
+    arrival.max_in_flight = flags.clients;
+  }
+  return arrival;
+}
+
+// The rate, or with a ramp its end.
+double checked_rate(const TrafficFlags& flags) {
   if (std::isinf(flags.rate_rps) && flags.rate_rps > 0)
     throw bad_input("--rate inf is no rate", "all at once is a closed loop: --clients N with as many as may be in flight");
   if (!(flags.rate_rps >= 0) || !std::isfinite(flags.rate_rps))
-    throw bad_input("--rate " + std::to_string(flags.rate_rps) + " is no rate", "give requests a second above 0, or leave --rate out");
-  if (flags.rate_rps == 0) at_least_one("--clients", flags.clients);
+    throw bad_input(fmt::format("--rate {:g} is no rate", flags.rate_rps), "give requests a second above 0, or leave --rate out");
+  const auto& names = ramp_names();
+  if (flags.ramp_up.empty()) {
+    if (flags.ramp_from_rps != 0 || flags.ramp_to_rps != 0)
+      throw bad_input("--ramp-up-start-rps and --ramp-up-end-rps need --ramp-up-strategy", "give --ramp-up-strategy linear");
+    return flags.rate_rps;
+  }
+  if (std::find(names.begin(), names.end(), flags.ramp_up) == names.end())
+    throw bad_input("--ramp-up-strategy `" + flags.ramp_up + "` is not known" + did_you_mean(flags.ramp_up, names), "one of: " + join(names, ", "));
+  if (flags.rate_rps > 0 || flags.sweeps_rates)
+    throw bad_input("--ramp-up-strategy has its own rates", "leave out --rate and --sweep rate: the ramp ends at --ramp-up-end-rps");
+  if (!(flags.ramp_from_rps > 0) || !(flags.ramp_to_rps > flags.ramp_from_rps) || !std::isfinite(flags.ramp_to_rps))
+    throw bad_input(fmt::format("a ramp from {:g} to {:g} requests/s", flags.ramp_from_rps, flags.ramp_to_rps),
+                    "give --ramp-up-start-rps above 0 and --ramp-up-end-rps above it");
+  return flags.ramp_to_rps;
+}
+
+}  // namespace
+
+Traffic checked_traffic(const TrafficFlags& flags) {
+  at_least_one("--requests", flags.requests);
+  const double rate_rps = checked_rate(flags);
+  const Arrival arrival = checked_arrival(flags, rate_rps);
+  if (rate_rps == 0) at_least_one("--clients", flags.clients);
   if (flags.dataset.empty()) at_least_one("--prompt-tokens", flags.prompt_tokens);
   if (flags.dataset.empty() || flags.output_tokens < 0) at_least_one("--output-tokens", flags.output_tokens);
   if (flags.prompt_tokens > kLongestPrompt || flags.output_tokens > kLongestPrompt)
@@ -176,9 +228,10 @@ Traffic checked_traffic(const TrafficFlags& flags) {
   if (flags.api == "chat") traffic.api = Traffic::Api::Chat;
   else if (flags.api == "completions") traffic.api = Traffic::Api::Completions;
   else throw bad_input("--api `" + flags.api + "` is not known" + did_you_mean(flags.api, {"chat", "completions"}), "one of: chat, completions");
-  traffic.kind = flags.rate_rps > 0 ? Traffic::Kind::Poisson : Traffic::Kind::Closed;
-  if (flags.rate_rps > 0) traffic.rate_rps = flags.rate_rps;
+  traffic.kind = rate_rps > 0 ? Traffic::Kind::Open : Traffic::Kind::Closed;
+  if (rate_rps > 0) traffic.rate_rps = rate_rps;
   else traffic.clients = flags.clients;
+  if (rate_rps > 0 || flags.sweeps_rates) traffic.arrival = arrival;
   if (flags.dataset.empty()) traffic.prompt_tokens.mean = flags.prompt_tokens;
   traffic.output_tokens.mean = flags.output_tokens;
   traffic.dataset = flags.dataset;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "base/error.h"
@@ -103,10 +104,29 @@ TEST(TrafficFlagsTest, ClosedOpenAndDataset) {
   EXPECT_EQ(checked_traffic(flags).kind, Traffic::Kind::Closed);
   EXPECT_EQ(checked_traffic(flags).clients, 8);
   flags.rate_rps = 2;
-  EXPECT_EQ(checked_traffic(flags).kind, Traffic::Kind::Poisson);
+  EXPECT_EQ(checked_traffic(flags).kind, Traffic::Kind::Open);
   flags.dataset = "x";
   flags.prompt_tokens = flags.output_tokens = 0;
   EXPECT_EQ(checked_traffic(flags).output_tokens.mean, 0);
+}
+
+TEST(TrafficFlagsTest, ArrivalsOfAnOpenLoop) {
+  TrafficFlags flags{.rate_rps = 2, .requests = 4, .prompt_tokens = 10, .output_tokens = 5};
+  EXPECT_EQ(checked_traffic(flags).arrival, Arrival{});
+  flags.burstiness = 0.5;
+  EXPECT_EQ(checked_traffic(flags).arrival, (Arrival{.process = Arrival::Process::Gamma, .burstiness = 0.5}));
+  flags.burstiness = 1;
+  flags.arrival = "constant";
+  flags.clients_given = true;
+  EXPECT_EQ(checked_traffic(flags).arrival, (Arrival{.process = Arrival::Process::Constant, .max_in_flight = 8}));
+  EXPECT_EQ(checked_traffic(flags).clients, 0);
+  flags.rate_rps = 0, flags.ramp_up = "exponential", flags.ramp_from_rps = 1, flags.ramp_to_rps = 9;
+  const Traffic ramp = checked_traffic(flags);
+  EXPECT_EQ(ramp.kind, Traffic::Kind::Open);
+  EXPECT_EQ(ramp.rate_rps, 9);
+  EXPECT_EQ(ramp.arrival.ramp_from_rps, 1);
+  flags = {.sweeps_rates = true, .burstiness = 0.5, .requests = 4, .prompt_tokens = 10, .output_tokens = 5};
+  EXPECT_EQ(checked_traffic(flags).arrival.burstiness, 0.5) << "the sweep's steps arrive so too";
 }
 
 TEST(TrafficFlagsTest, Refusals) {
@@ -122,6 +142,16 @@ TEST(TrafficFlagsTest, Refusals) {
   EXPECT_NE(refused([](TrafficFlags& f) { f.prompt_tokens = -1; }).find("--prompt-tokens"), std::string::npos);
   EXPECT_NE(refused([](TrafficFlags& f) { f.output_tokens = 0; }).find("--output-tokens"), std::string::npos);
   EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = -1; }).find("--rate"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = HUGE_VAL; }).find("--rate inf"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.burstiness = 0.5; }).find("open loop"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = 1, f.burstiness = 0; }).find("--burstiness 0"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = 1, f.arrival = "constan"; }).find("did you mean `constant`"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = 1, f.arrival = "constant", f.burstiness = 2; }).find("--burstiness"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.rate_rps = 1, f.clients_given = true, f.clients = 0; }).find("--clients 0"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.ramp_from_rps = 1; }).find("--ramp-up-strategy"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.ramp_up = "step", f.ramp_from_rps = 1, f.ramp_to_rps = 2; }).find("`step`"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.ramp_up = "linear", f.ramp_from_rps = 2, f.ramp_to_rps = 2; }).find("from 2 to 2"), std::string::npos);
+  EXPECT_NE(refused([](TrafficFlags& f) { f.ramp_up = "linear", f.ramp_to_rps = 2; }).find("from 0 to 2"), std::string::npos);
   EXPECT_NE(refused([](TrafficFlags& f) { f.api = "chats"; }).find("did you mean `chat`"), std::string::npos);
 }
 

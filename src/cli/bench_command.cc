@@ -21,9 +21,8 @@ namespace hyperloom {
 namespace {
 
 std::string what_runs(const LoadSpec& spec, int requests) {
-  const Traffic& t = spec.traffic;
-  const std::string load = t.kind == Traffic::Kind::Closed ? fmt::format("{} clients", t.clients) : fmt::format("{} requests/s", t.rate_rps);
-  return fmt::format("{} ({}), {}, {} requests after {} of warm-up", spec.url, spec.model, load, requests, spec.warmup_requests);
+  return fmt::format("{} ({}), {}, {} requests after {} of warm-up", spec.url, spec.model, arrival_text(spec.traffic), requests,
+                     spec.warmup_requests);
 }
 
 Json result_json(const LoadSpec& spec, const RequestTrace& trace, const LoadResult& result) {
@@ -38,6 +37,7 @@ Json result_json(const LoadSpec& spec, const RequestTrace& trace, const LoadResu
   for (const LogHistogram::Bucket& bucket : itl_ms.buckets()) json["itl_histogram_ms"].push_back({bucket.value, bucket.count});
   if (t.kind == Traffic::Kind::Closed) json["clients"] = t.clients;
   else json["rate_rps"] = t.rate_rps;
+  json["arrival"] = arrival_text(t);
   for (const Limit& limit : spec.limits) {
     Json entry{{"metric", limit.metric}, {"percentile", limit.percentile}, {"max_ms", limit.max_ms}};
     if (const double seen = limit_value_ms(result.summary, limit); seen >= 0) entry["value_ms"] = seen, entry["met"] = seen <= limit.max_ms;

@@ -73,7 +73,7 @@ class Search {
 
   SloRun once(double rate_rps) {
     Traffic traffic = target_.spec().traffic;
-    traffic.kind = rate_rps > 0 ? Traffic::Kind::Poisson : Traffic::Kind::Closed;
+    traffic.kind = rate_rps > 0 ? Traffic::Kind::Open : Traffic::Kind::Closed;
     traffic.clients = rate_rps > 0 ? 0 : 1;
     traffic.rate_rps = rate_rps;
     SloRun run{.rate_rps = rate_rps};

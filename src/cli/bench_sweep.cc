@@ -85,7 +85,7 @@ class Sweep {
 
   void measure(double load) {
     Traffic traffic = target_.spec().traffic;
-    traffic.kind = steps_.by_rate ? Traffic::Kind::Poisson : Traffic::Kind::Closed;
+    traffic.kind = steps_.by_rate ? Traffic::Kind::Open : Traffic::Kind::Closed;
     traffic.clients = steps_.by_rate ? 0 : static_cast<int>(load);
     traffic.rate_rps = steps_.by_rate ? load : 0;
     const int requests = std::max(options_.requests, kRequestsAClient * traffic.clients);

@@ -39,7 +39,11 @@ LoadSpec url_load_spec(const BenchOptions& options) {
     throw bad_input("--cacert " + options.ca_file.string() + " cannot be read", "name a PEM file with the certificates to trust");
   spec.ca_file = options.ca_file;
   if (!options.api_key_env.empty()) add_key(spec, options.api_key_env);
-  spec.traffic = checked_traffic({.clients = options.clients, .rate_rps = options.rate_rps, .requests = options.requests,
+  spec.traffic = checked_traffic({.clients = options.clients, .rate_rps = options.rate_rps,
+                                  .clients_given = options.clients_given, .sweeps_rates = starts_with(options.sweep, "rate") || !options.slo.empty(),
+                                  .arrival = options.arrival, .burstiness = options.burstiness, .ramp_up = options.ramp_up,
+                                  .ramp_from_rps = options.ramp_from_rps, .ramp_to_rps = options.ramp_to_rps,
+                                  .requests = options.requests,
                                   .prompt_tokens = options.prompt_tokens, .output_tokens = options.output_tokens,
                                   .api = options.api, .dataset = options.dataset, .seed = options.seed,
                                   .ignore_eos = options.ignore_eos});

@@ -34,6 +34,9 @@ struct BenchOptions {
   std::filesystem::path workload, save_result, save_requests;      // workload: launch the engine ourselves, one leg
   int clients = 8, requests = 64, warmup = -1, prompt_tokens = 128, output_tokens = 64;
   double rate_rps = 0, duration_s = 0;
+  bool clients_given = false;          // with a rate: a bound on requests in flight
+  std::string arrival = "poisson", ramp_up;
+  double burstiness = 1, ramp_from_rps = 0, ramp_to_rps = 0;
   std::string dataset;
   uint64_t seed = 1;
   bool ignore_eos = true, json = false;

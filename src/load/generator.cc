@@ -30,6 +30,7 @@ class LoadRun {
           const std::function<void(const LoadProgress&)>& progress, const volatile bool* stop_flag)
       : spec_(spec), trace_(trace), progress_(progress), stop_flag_(stop_flag), http_(loop_),
         url_(endpoint_url(spec.url, spec.traffic.api)), closed_(spec.traffic.kind == Traffic::Kind::Closed),
+        bound_(spec.traffic.arrival.max_in_flight),
         tally_(spec.limits), warming_(spec.warmup_requests) {}
 
   LoadResult run();
@@ -45,7 +46,7 @@ class LoadRun {
   void begin();
   void fill();                                // closed loop: keeps all clients busy
   void send_due();                            // open loop: whatever is due now, then a timer for the next
-  void send(double intended_s);
+  void send(double intended_s, double free_s);
   void end(size_t index);                     // a flight has landed, whatever its state
   void refuse(Flight& flight, size_t index, double now);   // reads no further
   void abort(Flight& flight, RequestState state, const std::string& kind, double now);
@@ -54,6 +55,7 @@ class LoadRun {
   void stop_sending() { all_sent_ = true; }
   void close_window(double now);
   void tick();
+  void note_load(double now);
   void report_progress(double now);
   LoadResult result();
   void warn(LoadResult& result, ThreadCost spent) const;
@@ -66,11 +68,14 @@ class LoadRun {
   HttpClient http_;
   const std::string url_;
   const bool closed_;
+  const int bound_;                           // open loop: so many in flight, who is due beyond waits; 0 = none
   std::map<size_t, Flight> flights_;          // in the air, by place in the trace; folds point into them
   std::vector<RequestRecord> records_;        // of those that landed
   RequestRecord first_failure_{.id = -1};
   LoadTally tally_;
-  size_t next_ = 0;
+  size_t next_ = 0, due_ = 0;                 // places in the trace: the next to send, the next to fall due
+  bool held_ = false;                         // the next is due, and waits for another to end
+  double released_s_ = 0;                     // when the bound last let one go
   std::vector<TimedValue> in_flight_over_time_;
   int most_in_flight_ = 0;                    // open loop: so many connections can be open
   int in_flight_ = 0, done_ = 0, warming_ = 0, failures_in_a_row_ = 0;
@@ -107,7 +112,7 @@ void LoadRun::begin() {
 }
 
 void LoadRun::fill() {
-  while (!all_sent_ && in_flight_ < spec_.traffic.clients) send(EventLoop::now_s());
+  while (!all_sent_ && in_flight_ < spec_.traffic.clients) send(EventLoop::now_s(), 0);
   if (in_flight_ < spec_.traffic.clients) close_window(EventLoop::now_s());
 }
 
@@ -119,12 +124,18 @@ void LoadRun::send_due() {
       loop_.after(wait, [this] { send_due(); });
       return;
     }
-    send(due);
-    if (all_sent_) close_window(due);
+    if (bound_ > 0 && in_flight_ >= bound_) {
+      held_ = true;
+      return;
+    }
+    held_ = false;
+    const double free = std::max(due, released_s_);
+    send(due, free);
+    if (all_sent_) close_window(free);
   }
 }
 
-void LoadRun::send(double intended_s) {
+void LoadRun::send(double intended_s, double free_s) {
   if (!closed_ && in_flight_ >= most_in_flight_) {
     out_of_connections_ = true;
     return stop_sending();
@@ -135,6 +146,7 @@ void LoadRun::send(double intended_s) {
   Flight& flight = flights_[index];
   flight.record.id = static_cast<int>(index);
   flight.record.intended_s = intended_s;
+  flight.record.free_s = free_s > intended_s ? free_s : 0;
   flight.fold = std::make_unique<StreamFold>(flight.record, spec_.traffic.api == Traffic::Api::Chat);
 
   HttpRequest request;
@@ -195,7 +207,7 @@ void LoadRun::end(size_t index) {
   const double end_s = flight.record.end_s;
   count(flight);
   flights_.erase(landed);
-  --in_flight_;
+  if (in_flight_-- == bound_) released_s_ = end_s;
   ++done_;
   failures_in_a_row_ = completed ? 0 : failures_in_a_row_ + 1;
   if (failures_in_a_row_ >= spec_.traffic.clients + kHopeless && !all_sent_) {
@@ -205,6 +217,7 @@ void LoadRun::end(size_t index) {
   // So many ends, whichever: one request that is stuck must not keep the window shut.
   if (closed_ && warming_ > 0 && --warming_ == 0) opened_s_ = end_s;
   if (closed_) fill();
+  else if (held_) send_due();
   if (in_flight_ == 0 && all_sent_) {
     close_window(EventLoop::now_s());
     loop_.stop();
@@ -237,11 +250,17 @@ void LoadRun::cut_off_all() {
 
 void LoadRun::tick() {
   const double now = EventLoop::now_s();
-  if (!closed_) in_flight_over_time_.push_back({now, static_cast<double>(in_flight_)});
+  if (!closed_) note_load(now);
   stopped_ = stop_flag_ && *stop_flag_;
   if (stopped_ || (spec_.time_limit_s > 0 && now - begun_s_ >= spec_.time_limit_s)) return cut_off_all();
   if (progress_ && now - last_progress_s_ >= kProgressSeconds) report_progress(now);
   loop_.after(kTickSeconds, [this] { tick(); });
+}
+
+// Requests in flight, and those that are due and held back.
+void LoadRun::note_load(double now) {
+  while (due_ < trace_.requests.size() && begun_s_ + trace_.requests[due_].at_s <= now) ++due_;
+  in_flight_over_time_.push_back({now, static_cast<double>(in_flight_) + static_cast<double>(due_ - std::min(due_, next_))});
 }
 
 void LoadRun::report_progress(double now) {

@@ -1,4 +1,5 @@
-// Drives one server with one trace. Closed loop: `clients` requests always in flight. Poisson: at intended times.
+// Drives one server with one trace. Closed loop: `clients` requests always in flight. Open loop: at intended times, or
+// as soon after as a bound on requests in flight lets; latencies count from the intended time all the same.
 // The window opens when warm-up ends and closes when the trace has been handed out (closed loop) or at its end
 // (open loop); what is still in flight is drained and judged, its tokens inside the window count.
 #pragma once
@@ -25,7 +26,7 @@ struct LoadSpec {
   bool drain = true;                     // false: in a closed loop what is still in flight when the window closes is cut off
   bool temperature_zero = true;          // greedy, fixed seed
   bool keep_text = true;                 // what the server said, in the records
-  bool keep_records = true;              // false: only the figures, 64 bytes a request
+  bool keep_records = true;              // false: only the figures, 72 bytes a request
   bool stream = true;                    // false: whole answers at once; TTFT, TPOT and ITL are absent then
   std::string ca_file;                   // as in HttpRequest
   bool insecure = false;

@@ -106,7 +106,7 @@ TEST(Generator, BaseUrlsInEveryForm) {
 TEST(Generator, PoissonSendsAtTheIntendedTimesWhateverTheServerDoes) {
   const PythonServer server({"--first-token-ms", "300"});
   LoadSpec spec = closed_loop(server, 0);
-  spec.traffic.kind = Traffic::Kind::Poisson;
+  spec.traffic.kind = Traffic::Kind::Open;
   spec.traffic.rate_rps = 50;
   spec.warmup_requests = 2;
   RequestTrace trace = trace_of(10, 3);
@@ -128,11 +128,34 @@ TEST(Generator, PoissonSendsAtTheIntendedTimesWhateverTheServerDoes) {
 TEST(Generator, AnOpenLoopDoesNotWaitForAnswers) {
   const PythonServer server({"--hang"});
   LoadSpec spec = closed_loop(server, 0);
-  spec.traffic.kind = Traffic::Kind::Poisson;
+  spec.traffic.kind = Traffic::Kind::Open;
   spec.request_timeout_s = 1;
   const LoadResult result = run_load(spec, trace_of(6, 3));
   EXPECT_EQ(result.summary.timed_out, 6);
   for (const RequestRecord& r : result.records) EXPECT_EQ(r.fail_kind, "timeout");
+}
+
+TEST(Generator, ABoundHoldsBackWhatIsDueAndTheWaitCountsAsLatency) {
+  const PythonServer server({"--first-token-ms", "200"});
+  LoadSpec spec = closed_loop(server, 0);
+  spec.traffic.kind = Traffic::Kind::Open;
+  spec.traffic.arrival.max_in_flight = 2;
+  const LoadResult result = run_load(spec, trace_of(6, 3));
+  int most = 0;
+  for (const Json& line : log_of(server)) most = std::max(most, line["active"].get<int>());
+  EXPECT_EQ(most, 2);
+  ASSERT_EQ(result.records.size(), 6u);
+  double latest = 0;
+  for (const RequestRecord& r : result.records) {
+    EXPECT_EQ(r.state, RequestState::Completed);
+    EXPECT_EQ(r.intended_s, result.records[0].intended_s);
+    EXPECT_EQ(r.free_s > 0, r.id >= 2);
+    EXPECT_GE(r.sent_s, r.free_s);
+    EXPECT_GE(r.ttft_s(), 0.2 * (r.id / 2 + 1));
+    latest = std::max(latest, r.sent_s - std::max(r.intended_s, r.free_s));
+  }
+  EXPECT_EQ(result.summary.ttft_ms.count, 6);
+  EXPECT_DOUBLE_EQ(result.summary.send_lateness_ms.p99, latest * 1e3);   // only our own
 }
 
 struct Mischief {

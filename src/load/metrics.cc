@@ -104,7 +104,7 @@ void summarise_sample(const Sample& sample, LoadSummary& summary) {
   summary.e2e_ms = of_completed(&RequestFigures::e2e_s);
   values.clear();
   for (const RequestFigures* f : sample) {
-    values.push_back(std::max(0.0, f->sent_s - f->intended_s));
+    values.push_back(std::max(0.0, f->sent_s - f->free_s));
     if (f->state == RequestState::CutOff || f->state == RequestState::TimedOut) summary.censored = true;
   }
   summary.send_lateness_ms = percentiles_ms(values);

@@ -45,6 +45,20 @@ class Random {
     return radius * std::cos(2 * 3.14159265358979323846 * uniform());
   }
 
+  // Gamma with this shape, above 0, and scale 1: mean = shape. Marsaglia and Tsang 2000 (A simple method for generating gamma
+  // variables, ACM TOMS 26); below 1 by Gamma(shape + 1) U^(1/shape).
+  double gamma(double shape) {
+    if (shape < 1) {
+      const double above = gamma(shape + 1);
+      return above * std::pow(1 - uniform(), 1 / shape);
+    }
+    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+    while (true) {
+      const double x = normal(), cube = std::pow(1 + c * x, 3);
+      if (cube > 0 && std::log1p(-uniform()) < x * x / 2 + d - d * cube + d * std::log(cube)) return d * cube;
+    }
+  }
+
   template <typename T>
   void shuffle(std::vector<T>& items) {
     for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);

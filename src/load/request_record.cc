@@ -59,6 +59,7 @@ Json to_json_value(const RequestRecord& r) {
   auto time = [&json](const char* name, double value) {
     if (value > 0) json[name] = value;
   };
+  time("free_s", r.free_s);
   time("first_byte_s", r.first_byte_s);
   time("first_token_s", r.first_token_s);
   time("first_answer_s", r.first_answer_s);

@@ -21,6 +21,7 @@ struct TokenGap { double seconds; int tokens; }; // so many tokens came with thi
 struct RequestRecord {
   int id = 0;
   double intended_s = 0, sent_s = 0, first_byte_s = 0, first_token_s = 0, first_answer_s = 0, last_token_s = 0, end_s = 0;   // 0 = never
+  double free_s = 0;                             // when it might go: later than intended_s where a bound on requests in flight held it; 0 = then
   RequestState state = RequestState::CutOff;
   std::string fail_kind, fail_text;              // error_event_in_stream, ended_without_finish, no_events, http_500, transport, event_too_large, ...
   std::string finish_reason;

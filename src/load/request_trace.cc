@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "load/arrivals.h"
 #include "load/common_words.h"
 #include "load/dataset.h"
 #include "load/random.h"
@@ -94,18 +95,9 @@ void set_output_lengths(const Traffic& traffic, uint64_t seed, RequestTrace& tra
   }
 }
 
-// A Poisson process given its count: the gaps are scaled so that the trace has exactly the stated mean rate, else
-// the offered load itself would differ between traces.
-void set_arrivals(double rate_rps, uint64_t seed, RequestTrace& trace) {
-  if (!(rate_rps > 0)) throw bad_input("traffic.rate_rps is not above 0", "state rate_rps: 2");
-  Random random(seed ^ 0xa441);
-  double at = 0;
-  for (size_t i = 1; i < trace.requests.size(); ++i) {
-    at += random.exponential();
-    trace.requests[i].at_s = at;
-  }
-  const double scale = at > 0 ? static_cast<double>(trace.requests.size() - 1) / rate_rps / at : 0;
-  for (PlannedRequest& request : trace.requests) request.at_s *= scale;
+void set_arrivals(const Traffic& traffic, uint64_t seed, RequestTrace& trace) {
+  const std::vector<double> times = arrival_times(traffic, seed, trace.requests.size());
+  for (size_t i = 0; i < times.size(); ++i) trace.requests[i].at_s = times[i];
 }
 
 std::string hash_of(const RequestTrace& trace) {
@@ -128,7 +120,7 @@ RequestTrace make_trace(const Traffic& traffic, uint64_t seed, int count, double
   if (traffic.dataset.empty()) make_synthetic(traffic, seed, count, tokens_per_word, trace);
   else make_from_dataset(traffic, seed, count, trace);
   set_output_lengths(traffic, seed, trace);
-  if (traffic.kind == Traffic::Kind::Poisson) set_arrivals(traffic.rate_rps, seed, trace);
+  if (traffic.kind == Traffic::Kind::Open) set_arrivals(traffic, seed, trace);
   trace.sha256 = hash_of(trace);
   return trace;
 }

@@ -36,10 +36,12 @@ TEST(RequestTrace, TheSameSeedGivesTheSameBytesForEver) {
   const RequestTrace trace = make_trace(synthetic(), 42, 16, 1.25);
   EXPECT_EQ(trace.sha256, "d43adfe5dbed72977d72494db8e08320b58a32da5d2d563bf852757c83b60ec8");
   Traffic open = synthetic();
-  open.kind = Traffic::Kind::Poisson;
+  open.kind = Traffic::Kind::Open;
   open.rate_rps = 4;
   open.shared_prefix_tokens = 20;
   EXPECT_EQ(make_trace(open, 42, 16, 1.25).sha256, "37aee228a0bc50b8521787a9223f45698f69d47a97cc3fecb951e47cd56540f9");
+  open.arrival = {.process = Arrival::Process::Gamma, .burstiness = 0.3, .ramp_up = "linear", .ramp_from_rps = 1, .max_in_flight = 3};
+  EXPECT_EQ(make_trace(open, 42, 16, 1.25).sha256, "4ffd9c409b9059ce91b65b85784aae8155045406381b0d474e9363a14dbf35a8");
   EXPECT_NE(make_trace(synthetic(), 43, 16, 1.25).sha256, trace.sha256);
 }
 
@@ -97,7 +99,7 @@ TEST(RequestTrace, ASharedPrefixIsSharedByAllLegsAndPartOfTheLength) {
 
 TEST(RequestTrace, ArrivalsHaveTheStatedRateAndExponentialGaps) {
   Traffic traffic = synthetic();
-  traffic.kind = Traffic::Kind::Poisson;
+  traffic.kind = Traffic::Kind::Open;
   traffic.rate_rps = 5;
   const RequestTrace trace = make_trace(traffic, 11, 2001, 1.2);
   EXPECT_EQ(trace.requests.front().at_s, 0);
@@ -130,7 +132,7 @@ TEST(RequestTrace, WhatIsMissingIsSaid) {
   traffic.output_tokens = {};
   EXPECT_THAT(message(traffic, 1), HasSubstr("traffic.output_tokens"));
   traffic = synthetic();
-  traffic.kind = Traffic::Kind::Poisson;
+  traffic.kind = Traffic::Kind::Open;
   EXPECT_THAT(message(traffic, 1), HasSubstr("traffic.rate_rps"));
 }
 

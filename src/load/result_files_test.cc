@@ -104,7 +104,7 @@ TEST(VllmResult, HasTheirValues) {
 
 TEST(VllmResult, OfAnOpenLoopAndOfNothing) {
   LoadSpec spec;
-  spec.traffic.kind = Traffic::Kind::Poisson;
+  spec.traffic.kind = Traffic::Kind::Open;
   spec.traffic.rate_rps = 2.5;
   const Json open = vllm_result(spec, three_and_a_failure(), "openai", "2026-12-01T13:30:05Z");
   EXPECT_EQ(open["request_rate"], 2.5);

@@ -77,7 +77,7 @@ std::vector<LimitCount> LoadTally::limit_counts() const {
 
 void LoadTally::add(const RequestRecord& r, double window_start_s, double window_end_s) {
   RequestFigures f;
-  f.intended_s = r.intended_s, f.sent_s = r.sent_s, f.end_s = r.end_s;
+  f.intended_s = r.intended_s, f.free_s = std::max(r.intended_s, r.free_s), f.sent_s = r.sent_s, f.end_s = r.end_s;
   f.first_token_s = r.first_token_s, f.last_token_s = r.last_token_s;
   f.prompt_tokens = r.prompt_tokens, f.output_tokens = r.output_tokens, f.events = r.counted_chunks;
   f.marked_tokens = r.marks.empty() ? 0 : r.marks.back().tokens;

@@ -1,4 +1,4 @@
-// A run's figures gathered request by request. Of each request only what they need stays (64 bytes): texts go, and so do
+// A run's figures gathered request by request. Of each request only what they need stays (72 bytes): texts go, and so do
 // token marks, but for the requests that stood astride an edge of the window. Time between tokens goes into a histogram
 // with a relative error of 0.1 %.
 #pragma once
@@ -16,7 +16,7 @@
 namespace hyperloom {
 
 struct RequestFigures {
-  double intended_s = 0, sent_s = 0, first_token_s = 0, last_token_s = 0, end_s = 0;   // as in RequestRecord
+  double intended_s = 0, free_s = 0, sent_s = 0, first_token_s = 0, last_token_s = 0, end_s = 0;   // as in RequestRecord
   int prompt_tokens = -1, output_tokens = -1, events = 0;
   int marked_tokens = 0;                   // what the last token mark says
   RequestState state = RequestState::CutOff;

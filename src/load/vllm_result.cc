@@ -53,6 +53,11 @@ Peaks peaks_of(const std::vector<RequestRecord>& records, double start_s) {
   return peaks;
 }
 
+double burstiness(const Traffic& traffic) {
+  if (traffic.arrival.process == Arrival::Process::Constant) return 1e9;   // the limit: gaps without spread
+  return traffic.arrival.burstiness;
+}
+
 }  // namespace
 
 Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::string& backend,
@@ -92,7 +97,7 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
                {"model_id", spec.model},
                {"tokenizer_id", spec.model},
                {"num_prompts", planned},
-               {"burstiness", 1.0},
+               {"burstiness", burstiness(spec.traffic)},
                {"duration", s.window_s},
                {"completed", completed},
                {"failed", planned - completed},
@@ -118,8 +123,14 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
     json["request_rate"] = "inf";   // vLLM's word for "as fast as max_concurrency lets"
     json["max_concurrency"] = spec.traffic.clients;
   } else {
+    const Arrival& arrival = spec.traffic.arrival;
     json["request_rate"] = spec.traffic.rate_rps;
-    json["max_concurrency"] = nullptr;
+    json["max_concurrency"] = arrival.max_in_flight > 0 ? Json(arrival.max_in_flight) : Json(nullptr);
+    if (!arrival.ramp_up.empty()) {
+      json["ramp_up_strategy"] = arrival.ramp_up;
+      json["ramp_up_start_rps"] = arrival.ramp_from_rps;
+      json["ramp_up_end_rps"] = spec.traffic.rate_rps;
+    }
   }
   add_latency(json, "ttft", ttft);
   add_latency(json, "tpot", tpot);

@@ -144,7 +144,7 @@ std::string hardware_text(const MachineFacts& machine) {
 std::string workload_class_text(const Workload& workload) {
   const Traffic& traffic = workload.traffic;
   const bool closed = traffic.kind == Traffic::Kind::Closed;
-  return join({closed ? "closed" : "poisson", bucket(closed ? traffic.clients : traffic.rate_rps),
+  return join({kind_word(traffic), bucket(closed ? traffic.clients : traffic.rate_rps),
                bucket(traffic.prompt_tokens.mean), bucket(traffic.output_tokens.mean), workload.objective.maximize},
               "|");
 }

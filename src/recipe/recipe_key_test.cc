@@ -76,7 +76,7 @@ TEST(RecipeKey, TextsOfMachineAndWorkload) {
   workload.traffic.prompt_tokens.mean = 90;
   workload.traffic.output_tokens.mean = 64;
   EXPECT_EQ(workload_class_text(workload), "closed|3|6|6|output_tok_s");
-  workload.traffic.kind = Traffic::Kind::Poisson;
+  workload.traffic.kind = Traffic::Kind::Open;
   workload.traffic.rate_rps = 0.3;
   EXPECT_EQ(workload_class_text(workload), "poisson|-2|6|6|output_tok_s");
 }

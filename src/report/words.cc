@@ -91,10 +91,7 @@ std::string limit_text(const Limit& limit) {
 }
 
 std::string traffic_text(const Traffic& traffic) {
-  std::string text =
-      traffic.kind == Traffic::Kind::Closed
-          ? count_text(static_cast<size_t>(traffic.clients), "client") + " in a closed loop"
-          : fmt::format("{:g} requests/s, Poisson arrivals", traffic.rate_rps);
+  std::string text = arrival_text(traffic);
   text += traffic.dataset.empty() ? ", prompts of " + one_length(traffic.prompt_tokens) + " tokens"
                                   : ", prompts from " + traffic.dataset;
   text += ", answers of " + one_length(traffic.output_tokens) + " tokens";

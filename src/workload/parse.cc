@@ -1,5 +1,4 @@
 // From YAML text to a Workload: one function a section, in the order of docs/formats.md.
-#include <unistd.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "os/environment.h"
 #include "workload/names.h"
+#include "workload/traffic_fields.h"
 #include "workload/workload.h"
 #include "workload/yaml_fields.h"
 
@@ -17,13 +17,6 @@ namespace hyperloom {
 namespace {
 
 constexpr double kMonth = 30 * 86400.0;
-constexpr double kMostTokens = 10e6;
-constexpr int64_t kExact = (int64_t{1} << 53) - 1;  // whole numbers that every JSON reader keeps
-
-// Relative paths are the file's, not the shell's, so that a workload may be run from anywhere.
-fs::path beside(const fs::path& file, const std::string& path) {
-  return (fs::absolute(file).parent_path() / path).lexically_normal();
-}
 
 void read_model(Workload& workload, const YamlFields& top, bool must_exist) {
   if (top.has("model") && top.node("model").IsScalar())
@@ -120,88 +113,6 @@ void read_machine(Workload& workload, const YamlFields& top) {
   if (machine.whole("gpus", 0, 0, 1024) > 0)
     throw machine.error("gpus", "GPUs are not given out by this key yet",
                         "remove it, and name the devices in engine.env");
-}
-
-Spread read_spread(const YamlFields& traffic, const char* key, double least) {
-  const Range range{least, kMostTokens};
-  if (traffic.has(key) && traffic.node(key).IsScalar()) return {traffic.number(key, 0, range), 0};
-  const YamlFields spread = traffic.map(key, {"mean", "cv"});
-  if (!spread.has("mean"))
-    throw spread.error("mean", "is missing",
-                       std::string("write ") + key + ": {mean: 128, cv: 0.3}");
-  return {spread.number("mean", 0, range), spread.number("cv", 0, {0, 5})};
-}
-
-std::string read_dataset(const Workload& workload, const YamlFields& traffic) {
-  const fs::path path = beside(workload.file, traffic.text("dataset"));
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    throw traffic.error("dataset", "there is no " + path.string(),
-                        "correct the path (relative ones start at this file's folder)");
-  if (!fs::is_regular_file(path, ignored))
-    throw traffic.error("dataset", path.string() + " is not a file", "name one file of prompts");
-  if (::access(path.c_str(), R_OK) != 0)
-    throw traffic.error("dataset", "cannot read " + path.string(), "make it readable for you");
-  if (fs::file_size(path, ignored) == 0)
-    throw traffic.error("dataset", path.string() + " is empty", "name a file that holds prompts");
-  return path.string();
-}
-
-void read_traffic(Workload& workload, const YamlFields& top) {
-  const YamlFields fields =
-      top.map("traffic", {"kind", "clients", "rate_rps", "prompt_tokens", "dataset",
-                          "output_tokens", "ignore_eos", "shared_prefix_tokens", "api", "seed"});
-  Traffic& traffic = workload.traffic;
-  const std::string kind = fields.text("kind", name_of(traffic.kind)),
-                    api = fields.text("api", name_of(traffic.api));
-  if (kind == "trace" || kind == "batch")
-    throw fields.error("kind", "`" + kind + "` is not supported yet",
-                       "supported: closed (clients), poisson (rate_rps)");
-  if (api == "images" || api == "command")
-    throw fields.error("api", "`" + api + "` is not supported yet", "supported: chat, completions");
-  traffic.kind = fields.choice("kind", kind, {"closed", "poisson"}) == "poisson"
-                     ? Traffic::Kind::Poisson
-                     : Traffic::Kind::Closed;
-  traffic.api = fields.choice("api", api, {"chat", "completions"}) == "chat"
-                    ? Traffic::Api::Chat
-                    : Traffic::Api::Completions;
-  const bool closed = traffic.kind == Traffic::Kind::Closed;
-  const char* needed = closed ? "clients" : "rate_rps";
-  const char* foreign = closed ? "rate_rps" : "clients";
-  if (fields.has(foreign))
-    throw fields.error(
-        foreign, "does not go with kind: " + kind,
-        closed ? "remove it, or write kind: poisson" : "remove it, or write kind: closed");
-  if (!fields.has(needed))
-    throw fields.error(needed, "is missing",
-                       closed ? "write how many clients ask at a time"
-                              : "write how many requests arrive a second");
-  traffic.clients = static_cast<int>(fields.whole("clients", 0, 1, 100000));
-  traffic.rate_rps = fields.number("rate_rps", 0, {0, 1e6, true});
-  if (fields.has("dataset")) {
-    if (fields.has("prompt_tokens"))
-      throw fields.error("prompt_tokens", "stands beside traffic.dataset",
-                         "the dataset has its own lengths: remove one of the two");
-    traffic.dataset = read_dataset(workload, fields);
-  } else {
-    if (!fields.has("prompt_tokens"))
-      throw fields.error("prompt_tokens", "is missing",
-                         "write prompt_tokens: {mean: 128, cv: 0.3}, or dataset: FILE");
-    traffic.prompt_tokens = read_spread(fields, "prompt_tokens", 1);
-  }
-  if (!fields.has("output_tokens"))
-    throw fields.error("output_tokens", "is missing",
-                       "write output_tokens: {mean: 64, cv: 0}: the answers' length");
-  traffic.output_tokens = read_spread(fields, "output_tokens", 1);
-  traffic.ignore_eos = fields.flag("ignore_eos", traffic.ignore_eos);
-  traffic.shared_prefix_tokens = static_cast<int>(
-      fields.whole("shared_prefix_tokens", 0, 0, static_cast<int64_t>(kMostTokens)));
-  if (traffic.dataset.empty() && traffic.shared_prefix_tokens >= traffic.prompt_tokens.mean &&
-      traffic.shared_prefix_tokens > 0)
-    throw fields.error("shared_prefix_tokens", "is not below prompt_tokens.mean",
-                       "the prefix is a part of the prompt: make it shorter");
-  traffic.seed =
-      static_cast<uint64_t>(fields.whole("seed", static_cast<int64_t>(traffic.seed), 0, kExact));
 }
 
 void read_objective(Workload& workload, const YamlFields& top) {
@@ -333,7 +244,7 @@ Workload parse(const std::string& yaml, const fs::path& file, bool must_exist) {
     read_model(workload, top, must_exist);
     read_engine(workload, top);
     read_machine(workload, top);
-    read_traffic(workload, top);
+    workload.traffic = read_traffic(top, workload.file);
     read_objective(workload, top);
     read_quality(workload, top);
     read_budget(workload, top);

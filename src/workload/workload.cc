@@ -17,44 +17,6 @@ std::string touch_key(const std::string& kind) {
   return kind;
 }
 
-Json to_json_value(const Spread& spread) { return {{"mean", spread.mean}, {"cv", spread.cv}}; }
-Spread spread_from(const Json& json) { return {json.at("mean"), json.at("cv")}; }
-
-Json to_json_value(const Traffic& traffic) {
-  Json json = {{"kind", name_of(traffic.kind)},
-               {"api", name_of(traffic.api)},
-               {"output_tokens", to_json_value(traffic.output_tokens)},
-               {"ignore_eos", traffic.ignore_eos},
-               {"shared_prefix_tokens", traffic.shared_prefix_tokens},
-               {"seed", traffic.seed}};
-  if (traffic.kind == Traffic::Kind::Closed)
-    json["clients"] = traffic.clients;
-  else
-    json["rate_rps"] = traffic.rate_rps;
-  if (traffic.dataset.empty())
-    json["prompt_tokens"] = to_json_value(traffic.prompt_tokens);
-  else
-    json["dataset"] = traffic.dataset;
-  return json;
-}
-
-Traffic traffic_from(const Json& json) {
-  Traffic traffic;
-  traffic.kind = json.at("kind") == name_of(Traffic::Kind::Poisson) ? Traffic::Kind::Poisson
-                                                                    : Traffic::Kind::Closed;
-  traffic.api = json.at("api") == name_of(Traffic::Api::Completions) ? Traffic::Api::Completions
-                                                                     : Traffic::Api::Chat;
-  traffic.clients = json.value("clients", 0);
-  traffic.rate_rps = json.value("rate_rps", 0.0);
-  traffic.dataset = json.value("dataset", "");
-  if (json.contains("prompt_tokens")) traffic.prompt_tokens = spread_from(json.at("prompt_tokens"));
-  traffic.output_tokens = spread_from(json.at("output_tokens"));
-  traffic.ignore_eos = json.at("ignore_eos");
-  traffic.shared_prefix_tokens = json.at("shared_prefix_tokens");
-  traffic.seed = json.at("seed");
-  return traffic;
-}
-
 Json to_json_value(const Permission& permission) {
   if (!permission.allowed || permission.only.empty()) return permission.allowed;
   return permission.only;
@@ -133,7 +95,7 @@ Workload workload_from_json(const Json& json) try {
   workload.engine_argv = engine.at("argv").get<std::vector<std::string>>();
   workload.engine_env = engine.at("env").get<std::map<std::string, std::string>>();
   workload.cpus = json.at("machine").value("cpus", 0);
-  workload.traffic = traffic_from(json.at("traffic"));
+  workload.traffic = traffic_from_json(json.at("traffic"));
   const Json& objective = json.at("objective");
   workload.objective.maximize = objective.at("maximize");
   workload.objective.per_gpu = objective.at("per_gpu");

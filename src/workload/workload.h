@@ -10,24 +10,9 @@
 #include <vector>
 
 #include "base/json.h"
+#include "workload/traffic.h"
 
 namespace hyperloom {
-
-struct Spread { double mean = 0, cv = 0; };     // a token length: mean and coefficient of variation (log-normal)
-
-struct Traffic {
-  enum class Kind { Closed, Poisson };
-  enum class Api { Chat, Completions };
-  Kind kind = Kind::Closed;
-  Api api = Api::Chat;
-  int clients = 0;                              // closed loop
-  double rate_rps = 0;                          // open loop
-  Spread prompt_tokens, output_tokens;
-  std::string dataset;                          // path: plain lines, JSON lines {"prompt"}, or ShareGPT JSON; empty = synthetic
-  bool ignore_eos = true;
-  int shared_prefix_tokens = 0;
-  uint64_t seed = 1;
-};
 
 struct Limit { std::string metric; double percentile = 0, max_ms = 0; };   // metric: ttft | tpot | itl | e2e
 

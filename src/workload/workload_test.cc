@@ -74,7 +74,7 @@ comparisons: 40
   EXPECT_EQ(w.engine_env.at("MODE"), "on");
   EXPECT_EQ(w.engine_env.at("OMP_NUM_THREADS"), "4");
   EXPECT_EQ(w.cpus, 6);
-  EXPECT_EQ(w.traffic.kind, Traffic::Kind::Poisson);
+  EXPECT_EQ(w.traffic.kind, Traffic::Kind::Open);
   EXPECT_EQ(w.traffic.rate_rps, 2.5);
   EXPECT_EQ(w.traffic.dataset, (dir.path() / "prompts.txt").string());
   EXPECT_FALSE(w.traffic.ignore_eos);

@@ -6,24 +6,16 @@
 
 #include "base/text.h"
 #include "workload/names.h"
+#include "workload/traffic_fields.h"
 #include "workload/workload.h"
 
 namespace hyperloom {
 namespace {
 
-// A JSON string is a YAML string in double quotes.
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string list(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
   for (const std::string& text : texts) parts.push_back(quoted(text));
   return "[" + join(parts, ", ") + "]";
-}
-
-std::string spread(const Spread& spread) {
-  return fmt::format("{{mean: {}, cv: {}}}", spread.mean, spread.cv);
 }
 
 std::string engine_section(const Workload& workload) {
@@ -42,26 +34,6 @@ std::string engine_section(const Workload& workload) {
                     "  argv: {}     # the flags that you serve with today: the stock to beat\n  "
                     "env: {{{}}}\n",
                     list(workload.engine_argv), join(env, ", "));
-}
-
-std::string traffic_section(const Traffic& traffic) {
-  std::string text = fmt::format(
-      "traffic:\n  kind: {}     # closed: clients that ask again at once; poisson: rate_rps "
-      "arrivals\n",
-      name_of(traffic.kind));
-  text += traffic.kind == Traffic::Kind::Closed ? fmt::format("  clients: {}\n", traffic.clients)
-                                                : fmt::format("  rate_rps: {}\n", traffic.rate_rps);
-  text += traffic.dataset.empty() ? fmt::format(
-                                        "  prompt_tokens: {}     # cv: spread over mean; or "
-                                        "dataset: FILE (lines, JSON lines, ShareGPT)\n",
-                                        spread(traffic.prompt_tokens))
-                                  : fmt::format("  dataset: {}\n", quoted(traffic.dataset));
-  return text + fmt::format(
-                    "  output_tokens: {}\n  ignore_eos: {}     # true: every answer has the length "
-                    "that was asked for\n"
-                    "  shared_prefix_tokens: {}\n  api: {}     # chat or completions\n  seed: {}\n",
-                    spread(traffic.output_tokens), traffic.ignore_eos, traffic.shared_prefix_tokens,
-                    name_of(traffic.api), traffic.seed);
 }
 
 std::string objective_section(const Objective& objective) {
@@ -117,7 +89,7 @@ std::string write_workload(const Workload& workload) {
               ? fmt::format("machine:\n  cpus: {}     # of the machine's, for the server\n",
                             workload.cpus)
               : "# machine: {cpus: 4}     # without it the server may use all cores\n";
-  text += traffic_section(workload.traffic) + objective_section(workload.objective) +
+  text += write_traffic(workload.traffic) + objective_section(workload.objective) +
           quality_section(workload.quality);
   text += fmt::format(
       "budget:\n  time_s: {}     # the whole session; seconds, or 25m, 1h30m\n  build_s: {}     # "
