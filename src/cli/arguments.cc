@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "workload/names.h"
+#include "workload/trace_file.h"
 
 namespace hyperloom {
 namespace {
@@ -215,7 +216,40 @@ double checked_rate(const TrafficFlags& flags) {
 
 }  // namespace
 
+namespace {
+
+void read_trace_flags(const TrafficFlags& flags, Traffic& traffic) {
+  if (!(flags.speed >= 1e-6) || flags.speed > 1e6) throw bad_input(fmt::format("--speed {:g} is no speed", flags.speed), "give 2 to replay twice as fast");
+  try {
+    set_trace(traffic, flags.trace, flags.speed);
+  } catch (const Error& error) {
+    throw Error(error.kind(), "--trace: " + std::string(error.what()), error.mend());
+  }
+  if (flags.arrival != "poisson" || flags.burstiness != 1)
+    throw bad_input("--arrival and --burstiness stand beside --trace, which has its own arrivals", "leave them out");
+  if (!flags.clients_given) return;
+  at_least_one("--clients", flags.clients);
+  traffic.arrival.max_in_flight = flags.clients;
+}
+
+Traffic::Api checked_api(const std::string& api) {
+  if (api == "chat") return Traffic::Api::Chat;
+  if (api == "completions") return Traffic::Api::Completions;
+  throw bad_input("--api `" + api + "` is not known" + did_you_mean(api, {"chat", "completions"}), "one of: chat, completions");
+}
+
+}  // namespace
+
 Traffic checked_traffic(const TrafficFlags& flags) {
+  Traffic traffic;
+  traffic.api = checked_api(flags.api);
+  traffic.ignore_eos = flags.ignore_eos;
+  traffic.seed = flags.seed;
+  if (!flags.trace.empty()) {
+    read_trace_flags(flags, traffic);
+    return traffic;
+  }
+  if (flags.speed != 1) throw bad_input("--speed is a trace's, and there is none", "give --trace FILE, or leave --speed out");
   at_least_one("--requests", flags.requests);
   const double rate_rps = checked_rate(flags);
   const Arrival arrival = checked_arrival(flags, rate_rps);
@@ -224,10 +258,6 @@ Traffic checked_traffic(const TrafficFlags& flags) {
   if (flags.dataset.empty() || flags.output_tokens < 0) at_least_one("--output-tokens", flags.output_tokens);
   if (flags.prompt_tokens > kLongestPrompt || flags.output_tokens > kLongestPrompt)
     throw bad_input("more than 10 million tokens a request", "shorten --prompt-tokens and --output-tokens");
-  Traffic traffic;
-  if (flags.api == "chat") traffic.api = Traffic::Api::Chat;
-  else if (flags.api == "completions") traffic.api = Traffic::Api::Completions;
-  else throw bad_input("--api `" + flags.api + "` is not known" + did_you_mean(flags.api, {"chat", "completions"}), "one of: chat, completions");
   traffic.kind = rate_rps > 0 ? Traffic::Kind::Open : Traffic::Kind::Closed;
   if (rate_rps > 0) traffic.rate_rps = rate_rps;
   else traffic.clients = flags.clients;
@@ -235,8 +265,6 @@ Traffic checked_traffic(const TrafficFlags& flags) {
   if (flags.dataset.empty()) traffic.prompt_tokens.mean = flags.prompt_tokens;
   traffic.output_tokens.mean = flags.output_tokens;
   traffic.dataset = flags.dataset;
-  traffic.ignore_eos = flags.ignore_eos;
-  traffic.seed = flags.seed;
   return traffic;
 }
 

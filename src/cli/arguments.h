@@ -44,7 +44,8 @@ struct TrafficFlags {
   std::string ramp_up;                   // linear, exponential; empty = none
   double ramp_from_rps = 0, ramp_to_rps = 0;
   int requests = 0, prompt_tokens = 0, output_tokens = 0;   // output_tokens 0 = the dataset's own lengths
-  std::string api = "chat", dataset;
+  std::string api = "chat", dataset, trace;
+  double speed = 1;                      // of the trace
   uint64_t seed = 1;
   bool ignore_eos = true;
 };

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace hyperloom {
 namespace {
@@ -127,6 +128,28 @@ TEST(TrafficFlagsTest, ArrivalsOfAnOpenLoop) {
   EXPECT_EQ(ramp.arrival.ramp_from_rps, 1);
   flags = {.sweeps_rates = true, .burstiness = 0.5, .requests = 4, .prompt_tokens = 10, .output_tokens = 5};
   EXPECT_EQ(checked_traffic(flags).arrival.burstiness, 0.5) << "the sweep's steps arrive so too";
+}
+
+TEST(TrafficFlagsTest, AReplay) {
+  TempDir folder;
+  const fs::path file = folder.path() / "t.csv";
+  write_file(file, "TIMESTAMP,ContextTokens,GeneratedTokens\n1,5,6\n3,7,8\n");
+  TrafficFlags flags{.clients_given = true, .trace = file.string(), .speed = 4, .seed = 9};
+  const Traffic traffic = checked_traffic(flags);
+  EXPECT_EQ(traffic.kind, Traffic::Kind::Trace);
+  EXPECT_EQ(traffic.rate_rps, 2);
+  EXPECT_EQ(traffic.arrival.max_in_flight, 8);
+  EXPECT_EQ(traffic.seed, 9u);
+  flags.burstiness = 2;
+  EXPECT_NE(problem_of([&] { checked_traffic(flags); }).find("stand beside --trace"), std::string::npos);
+  flags = {.trace = file.string(), .speed = 0};
+  EXPECT_NE(problem_of([&] { checked_traffic(flags); }).find("--speed 0"), std::string::npos);
+  flags = {.requests = 1, .prompt_tokens = 1, .output_tokens = 1, .speed = 2};
+  flags.trace.clear();
+  EXPECT_NE(problem_of([&] { checked_traffic(flags); }).find("--speed"), std::string::npos);
+  write_file(file, "TIMESTAMP,ContextTokens,GeneratedTokens\n1,5,6\n3,7,x\n");
+  flags = {.trace = file.string()};
+  EXPECT_NE(problem_of([&] { checked_traffic(flags); }).find("--trace: " + file.string() + ":3 (byte 46)"), std::string::npos);
 }
 
 TEST(TrafficFlagsTest, Refusals) {

@@ -38,6 +38,7 @@ Json result_json(const LoadSpec& spec, const RequestTrace& trace, const LoadResu
   if (t.kind == Traffic::Kind::Closed) json["clients"] = t.clients;
   else json["rate_rps"] = t.rate_rps;
   json["arrival"] = arrival_text(t);
+  if (t.kind == Traffic::Kind::Trace) json["replay"] = {{"file", t.trace}, {"sha256", t.trace_sha256}, {"speed", t.trace_speed}};
   for (const Limit& limit : spec.limits) {
     Json entry{{"metric", limit.metric}, {"percentile", limit.percentile}, {"max_ms", limit.max_ms}};
     if (const double seen = limit_value_ms(result.summary, limit); seen >= 0) entry["value_ms"] = seen, entry["met"] = seen <= limit.max_ms;
@@ -60,7 +61,8 @@ int bench_url(const BenchOptions& options) {
   check_writable(options.save_requests, "--save-requests");
   check_writable(options.markdown, "--markdown");
   if (spec.traffic.kind == Traffic::Kind::Closed) require_connections(spec.traffic.clients, "--clients");
-  const int count = spec.warmup_requests + options.requests;
+  const int requests = measured_requests(options, spec);
+  const int count = spec.warmup_requests + requests;
   if (!spec.traffic.dataset.empty()) check_dataset(spec.traffic, options.seed, count);   // refused before anything is sent
 
   LoadLine line("asking " + spec.url + " for one answer");
@@ -68,7 +70,7 @@ int bench_url(const BenchOptions& options) {
   spec.model = check.model;
   const RequestTrace trace = make_trace(spec.traffic, options.seed, count, check.tokens_per_word);
   const auto before = scrape(spec);
-  line.note(what_runs(spec, options.requests));
+  line.note(what_runs(spec, requests));
   line.say("measuring");
   spec.keep_records = !options.save_requests.empty() || !options.save_result.empty();
   LoadResult result = run_load(spec, trace, [&](const LoadProgress& p) { line.update(p); }, &stop_flags().any);

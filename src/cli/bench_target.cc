@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <fstream>
 
@@ -45,13 +47,21 @@ LoadSpec url_load_spec(const BenchOptions& options) {
                                   .ramp_from_rps = options.ramp_from_rps, .ramp_to_rps = options.ramp_to_rps,
                                   .requests = options.requests,
                                   .prompt_tokens = options.prompt_tokens, .output_tokens = options.output_tokens,
-                                  .api = options.api, .dataset = options.dataset, .seed = options.seed,
+                                  .api = options.api, .dataset = options.dataset,
+                                  .trace = options.trace, .speed = options.speed, .seed = options.seed,
                                   .ignore_eos = options.ignore_eos});
   spec.warmup_requests = options.warmup >= 0 ? options.warmup : spec.traffic.clients / 2;
   if (options.duration_s < 0) throw bad_input(fmt::format("--duration {} is no time", options.duration_s), "give seconds above 0");
   spec.time_limit_s = options.duration_s;
   for (const std::string& limit : options.limits) spec.limits.push_back(parse_limit(limit));
   return spec;
+}
+
+int measured_requests(const BenchOptions& options, const LoadSpec& spec) {
+  if (spec.traffic.kind != Traffic::Kind::Trace || options.requests_given) return options.requests;
+  const int64_t rest = spec.traffic.trace_entries - spec.warmup_requests;
+  if (rest < 1) throw bad_input(fmt::format("--warmup {} of a trace of {} entries leaves none", spec.warmup_requests, spec.traffic.trace_entries), "make it less");
+  return static_cast<int>(std::min<int64_t>(rest, INT_MAX));
 }
 
 void check_dataset(const Traffic& traffic, uint64_t seed, int count) {
@@ -78,6 +88,8 @@ BenchTarget::BenchTarget(const BenchOptions& options, LoadLine& line) : line_(li
 
 void BenchTarget::boot(const BenchOptions& options) {
   const Workload workload = checked_workload(options.workload);
+  if (workload.traffic.kind == Traffic::Kind::Trace)
+    throw bad_input("the traffic of " + options.workload.string() + " is a trace, which has its own rates", "measure it as it is, without --sweep, or at another speed");
   folder_.emplace("hyperloom-bench");
   const EnabledEngine engine = enable_engine(workload, folder_->path(), line_);
   line_.say("booting the server");

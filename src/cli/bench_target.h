@@ -15,7 +15,9 @@ namespace hyperloom {
 
 // What the flags ask of the server at --url, before it was asked anything. Error(BadInput) names the flag.
 LoadSpec url_load_spec(const BenchOptions& options);
-// Error(BadInput) when the dataset does not give `count` requests: refused before anything is sent.
+// Error(BadInput) when the dataset or the trace does not give `count` requests: refused before anything is sent.
+// How many requests are measured: a trace's own, unless --requests says else. Error(BadInput) when warm-up takes them all.
+int measured_requests(const BenchOptions& options, const LoadSpec& spec);
 void check_dataset(const Traffic& traffic, uint64_t seed, int count);
 
 // For many loads on one server: the one at --url, or the workload's own, booted once and stopped at the end.

@@ -35,8 +35,9 @@ struct BenchOptions {
   int clients = 8, requests = 64, warmup = -1, prompt_tokens = 128, output_tokens = 64;
   double rate_rps = 0, duration_s = 0;
   bool clients_given = false;          // with a rate: a bound on requests in flight
-  std::string arrival = "poisson", ramp_up;
-  double burstiness = 1, ramp_from_rps = 0, ramp_to_rps = 0;
+  bool requests_given = false;         // else a trace is replayed whole
+  std::string arrival = "poisson", ramp_up, trace;
+  double burstiness = 1, speed = 1, ramp_from_rps = 0, ramp_to_rps = 0;
   std::string dataset;
   uint64_t seed = 1;
   bool ignore_eos = true, json = false;

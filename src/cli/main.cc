@@ -106,28 +106,33 @@ int run(int argc, char** argv) {
   c->add_flag("--insecure", bench.insecure, "take any certificate")->group("Server");
   CLI::Option* clients = c->add_option("--clients,--max-concurrency", bench.clients, "closed loop: requests in flight; with --rate a bound on them")
                              ->capture_default_str()->group("Load");
-  c->callback([&, clients] { bench.clients_given = clients->count() > 0; chosen = [&] { return bench_command(bench); }; });
+  CLI::Option* requests = c->add_option("--requests,--num-prompts", bench.requests, "measured requests; of a trace: all, unless said")
+                              ->capture_default_str()->group("Load");
+  c->callback([&, clients, requests] { bench.clients_given = clients->count() > 0; bench.requests_given = requests->count() > 0; chosen = [&] { return bench_command(bench); }; });
   c->add_option("--rate,--request-rate", bench.rate_rps, "open loop instead: requests a second, whatever the server does")->group("Load");
   c->add_option("--arrival", bench.arrival, "of the open loop: poisson or constant")->capture_default_str()->group("Load");
   c->add_option("--burstiness", bench.burstiness, "gamma arrivals: below 1 in bursts, 1 is Poisson, above 1 more even")->capture_default_str()->group("Load");
   c->add_option("--ramp-up-strategy", bench.ramp_up, "open loop with a rising rate: linear or exponential")->excludes("--rate")->group("Load");
   c->add_option("--ramp-up-start-rps", bench.ramp_from_rps, "the ramp's first rate")->group("Load");
   c->add_option("--ramp-up-end-rps", bench.ramp_to_rps, "the ramp's last rate")->group("Load");
+  c->add_option("--trace", bench.trace, "replay recorded traffic: times, lengths and shared prefixes of a Mooncake (JSON lines) or Azure (CSV) trace")
+      ->excludes("--rate")->excludes("--ramp-up-strategy")->group("Load");
+  c->add_option("--speed", bench.speed, "of the replay: 2 = twice as fast")->capture_default_str()->group("Load");
   c->add_option_function<std::vector<std::string>>("--sweep", [&](const std::vector<std::string>& what) {
      bench.sweep = what.empty() || what[0].empty() ? "clients" : what[0];
    }, "steps of load up to saturation, and the knee: clients (default), rate, or their steps as clients:1,8,64")
-      ->expected(0, 1)->type_name("WHAT")->excludes("--clients")->excludes("--rate")->excludes("--ramp-up-strategy")->group("Load");
+      ->expected(0, 1)->type_name("WHAT")->excludes("--clients")->excludes("--rate")->excludes("--ramp-up-strategy")->excludes("--trace")->group("Load");
   c->add_option_function<std::vector<std::string>>("--slo", [&](const std::vector<std::string>& what) {
      bench.slo = what.empty() || what[0].empty() ? "given" : what[0];
    }, "highest request rate that meets these limits, as ttft:p99<500ms,tpot:p90<40ms; without them, those of --limit or the workload")
-      ->expected(0, 1)->type_name("LIMITS")->excludes("--clients")->excludes("--rate")->excludes("--sweep")->excludes("--ramp-up-strategy")->group("Load");
-  c->add_option("--requests,--num-prompts", bench.requests, "measured requests")->capture_default_str()->group("Load");
+      ->expected(0, 1)->type_name("LIMITS")->excludes("--clients")->excludes("--rate")->excludes("--sweep")->excludes("--ramp-up-strategy")->excludes("--trace")
+      ->group("Load");
   c->add_option("--warmup,--num-warmups", bench.warmup, "requests before the window opens; default: half the clients")->group("Load");
   c->add_option("--duration", bench.duration_s, "close the window after so many seconds at the latest")->group("Load");
   c->add_option("--seed", bench.seed, "of the request trace: the same seed sends the same bytes")->capture_default_str()->group("Load");
-  c->add_option("--prompt-tokens,--random-input-len", bench.prompt_tokens, "mean prompt length")->capture_default_str()->group("Requests");
-  c->add_option("--output-tokens,--random-output-len", bench.output_tokens, "mean answer length")->capture_default_str()->group("Requests");
-  c->add_option("--dataset,--dataset-path", bench.dataset, "prompts: plain lines, JSON lines or ShareGPT JSON")->group("Requests");
+  c->add_option("--prompt-tokens,--random-input-len", bench.prompt_tokens, "mean prompt length")->capture_default_str()->excludes("--trace")->group("Requests");
+  c->add_option("--output-tokens,--random-output-len", bench.output_tokens, "mean answer length")->capture_default_str()->excludes("--trace")->group("Requests");
+  c->add_option("--dataset,--dataset-path", bench.dataset, "prompts: plain lines, JSON lines or ShareGPT JSON")->excludes("--trace")->group("Requests");
   c->add_flag("--ignore-eos,!--stop-at-eos", bench.ignore_eos, "answers have their full length (default), or may end early")->group("Requests");
   c->add_option("--limit", bench.limits, "latency limit for goodput, as ttft:p95:500 (ms)")->group("Results");
   c->add_option_function<std::vector<std::string>>("--goodput", [&](const std::vector<std::string>& pairs) {

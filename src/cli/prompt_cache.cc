@@ -50,7 +50,7 @@ void note_prompt_cache(const std::map<std::string, double>& before, const std::m
   const auto share = cached_share(before, after, result.answered_prompt_tokens);
   if (!share) return;
   summary.cached_prompt_share = *share;
-  if (*share > kShareTold)
+  if (*share > summary.shared_prompt_share + kShareTold)
     summary.warnings.push_back(fmt::format("prefix cache: by its own counters the server took {:.0f} % of the prompt tokens from its cache: TTFT "
                                            "and throughput are better than for fresh prompts; another --seed asks for fresh text",
                                            100 * *share));

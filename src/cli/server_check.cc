@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kAnswerLimit_s = 300;    // a first request may compile for minutes
 constexpr double kConnectLimit_s = 10;
-constexpr int kFewTokens = 4;
+constexpr int kFewTokens = 4, kCheckTokens = 128;
 constexpr double kAssumedTokensPerWord = 1.3;
 
 std::string advice(const RequestRecord& record, const LoadSpec& spec) {
@@ -47,6 +47,7 @@ ServerCheck check_server(const LoadSpec& given, const std::string& flag, const v
   if (spec.model == "default") spec.model = listed_model(request_to(spec, ""));
   check.model = spec.model;
 
+  if (spec.traffic.kind == Traffic::Kind::Trace) spec.traffic.prompt_tokens = {kCheckTokens, 0};   // a recorded prompt may be very long
   spec.traffic.kind = Traffic::Kind::Closed;
   spec.traffic.clients = 1;
   spec.traffic.output_tokens = {kFewTokens, 0};

@@ -146,6 +146,8 @@ void LoadRun::send(double intended_s, double free_s) {
   Flight& flight = flights_[index];
   flight.record.id = static_cast<int>(index);
   flight.record.intended_s = intended_s;
+  flight.record.asked_tokens = planned.prompt_tokens;
+  flight.record.shared = planned.shared;
   flight.record.free_s = free_s > intended_s ? free_s : 0;
   flight.fold = std::make_unique<StreamFold>(flight.record, spec_.traffic.api == Traffic::Api::Chat);
 

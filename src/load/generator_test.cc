@@ -66,10 +66,10 @@ TEST(Generator, ClosedLoopKeepsItsClientsBusyAndCountsExactly) {
     last = std::max(last, r.end_s);
   }
   EXPECT_EQ(result.window_start_s, warm);
-  EXPECT_LT(result.window_end_s, last);
+  EXPECT_LE(result.window_end_s, last);
   EXPECT_GT(result.summary.window_s, 0);
   EXPECT_EQ(result.summary.failed + result.summary.timed_out + result.summary.cut_off, 0);
-  EXPECT_LT(result.summary.output_tokens, 90);
+  EXPECT_LE(result.summary.output_tokens, 90);
   EXPECT_GT(result.summary.output_tokens, 30);
   EXPECT_FALSE(result.summary.usage_missing);
   EXPECT_FALSE(result.stopped);

@@ -79,9 +79,11 @@ void warn(const Sample& sample, LoadSummary& summary) {
     summary.warnings.push_back("the server's token counts ran backwards, were negative or absurd in " +
                                std::to_string(summary.odd_usage) + " answers: rates by tokens are doubtful");
   }
-  if (summary.cached_prompt_share > kCachedShareTold) {
+  if (summary.cached_prompt_share > summary.shared_prompt_share + kCachedShareTold) {
+    const std::string meant = summary.shared_prompt_share > 0 ? " (this traffic repeats " + number(100 * summary.shared_prompt_share) + " %)" : "";
     summary.warnings.push_back("prefix cache: the server took " + number(100 * summary.cached_prompt_share) +
-                               " % of the prompt tokens from its cache: TTFT and throughput are better than for fresh prompts");
+                               " % of the prompt tokens from its cache" + meant +
+                               ": TTFT and throughput are better than for fresh prompts");
   }
   if (summary.retries > 0) {
     summary.warnings.push_back(std::to_string(summary.retries) + " requests were sent again on a fresh connection: the server had "
@@ -176,6 +178,8 @@ LoadSummary LoadTally::summary(double window_start_s, double window_end_s) const
   summary.itl_ms = percentiles_ms(itl_s_);
   summary.retries = retries_;
   summary.odd_usage = odd_usage_;
+  if (shared_of_ > 0) summary.shared_prompt_share = shared_tokens_ / shared_of_;
+  if (asked_tokens_ > 0) summary.tokens_per_asked = tokens_for_asked_ / asked_tokens_;
   if (cached_of_ > 0) summary.cached_prompt_share = cached_tokens_ / cached_of_;
   warn(sample, summary);
   if (failed_before > 0) {

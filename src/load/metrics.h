@@ -27,6 +27,8 @@ struct LoadSummary {
   int odd_usage = 0;                           // answers whose usage ran backwards, was negative or absurd
   int retries = 0;                             // requests sent again because a kept-alive connection had been closed
   double cached_prompt_share = 0;              // prompt tokens that the server says it took from its cache
+  double shared_prompt_share = 0;              // prompt tokens that the traffic itself repeats: a cache may have those
+  double tokens_per_asked = 0;                 // prompt tokens by usage for each that was asked for, warm-up too; 0 = not known
   Percentiles read_wait_ms;                    // how long received bytes lay unread in our process, at most
   std::map<std::string, int> finish;           // reason -> count
   double mean_output_tokens = 0, mean_prompt_tokens = 0;   // of completed requests, by the server's count

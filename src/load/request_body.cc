@@ -19,9 +19,9 @@ std::string request_body(const LoadSpec& spec, const PlannedRequest& planned) {
                {"stream", spec.stream}};
   if (spec.stream) body["stream_options"] = {{"include_usage", true}};
   if (spec.traffic.api == Traffic::Api::Chat) {
-    body["messages"] = Json::array({{{"role", "user"}, {"content", planned.prompt}}});
+    body["messages"] = Json::array({{{"role", "user"}, {"content", prompt_text(planned)}}});
   } else {
-    body["prompt"] = planned.prompt;
+    body["prompt"] = prompt_text(planned);
   }
   if (spec.temperature_zero) {
     body["temperature"] = 0;

@@ -1,24 +1,19 @@
 #include "load/request_trace.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "load/arrivals.h"
-#include "load/common_words.h"
 #include "load/dataset.h"
 #include "load/random.h"
+#include "load/replay.h"
 
 namespace hyperloom {
 
 namespace {
-
-constexpr size_t kWords = std::size(kCommonWords);
-constexpr double kDefaultTokensPerWord = 1.15;   // of this vocabulary with its full stops, most tokenizers
 
 // Log-normal by mean and coefficient of variation, at least 1.
 int draw_length(const Spread& spread, Random& random) {
@@ -27,24 +22,6 @@ int draw_length(const Spread& spread, Random& random) {
   const double mu = std::log(spread.mean) - variance / 2;
   const double value = std::exp(mu + std::sqrt(variance) * random.normal());
   return std::max(1, static_cast<int>(std::lround(std::min(value, 1e7))));
-}
-
-int words_for(double tokens, double tokens_per_word) {
-  return std::max(1, static_cast<int>(std::lround(tokens / tokens_per_word)));
-}
-
-// Sentences of 6 to 14 words. `first` is the first word, so that the caller can make prompts differ from there on.
-void append_text(std::string& text, int words, size_t first, Random& random) {
-  size_t left = 0;
-  for (int i = 0; i < words; ++i) {
-    const bool opens = left == 0;
-    if (opens) left = 6 + random.below(9);
-    if (!text.empty()) text += ' ';
-    const size_t start = text.size();
-    text += kCommonWords[i == 0 ? first : random.below(kWords)];
-    if (opens) text[start] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[start])));
-    if (--left == 0 || i + 1 == words) text += '.';
-  }
 }
 
 void make_synthetic(const Traffic& traffic, uint64_t seed, int count, double tokens_per_word,
@@ -56,11 +33,10 @@ void make_synthetic(const Traffic& traffic, uint64_t seed, int count, double tok
   std::string prefix;
   if (traffic.shared_prefix_tokens > 0) {
     Random random(traffic.seed);
-    append_text(prefix, words_for(traffic.shared_prefix_tokens, tokens_per_word), random.below(kWords),
-                random);
+    append_text(prefix, words_for(traffic.shared_prefix_tokens, tokens_per_word), random.below(vocabulary_size()), random);
   }
   Random random(seed);
-  std::vector<size_t> firsts(kWords);
+  std::vector<size_t> firsts(vocabulary_size());
   std::iota(firsts.begin(), firsts.end(), size_t{0});
   random.shuffle(firsts);
   for (int i = 0; i < count; ++i) {
@@ -68,7 +44,9 @@ void make_synthetic(const Traffic& traffic, uint64_t seed, int count, double tok
     const int tokens = draw_length(traffic.prompt_tokens, random);
     request.prompt = prefix;
     append_text(request.prompt, words_for(tokens - traffic.shared_prefix_tokens, tokens_per_word),
-                firsts[static_cast<size_t>(i) % kWords], random);
+                firsts[static_cast<size_t>(i) % firsts.size()], random);
+    request.prompt_tokens = std::max(tokens, traffic.shared_prefix_tokens + 1);
+    if (i > 0) request.shared = static_cast<double>(traffic.shared_prefix_tokens) / request.prompt_tokens;
     trace.requests.push_back(std::move(request));
   }
 }
@@ -106,21 +84,33 @@ std::string hash_of(const RequestTrace& trace) {
     bytes += std::to_string(request.max_tokens) + " " +
              std::to_string(std::llround(request.at_s * 1e6)) + " " +
              std::to_string(request.prompt.size()) + "\n" + request.prompt + "\n";
+    for (const TextBlock& block : request.blocks) bytes += std::to_string(block.seed) + " " + std::to_string(block.words) + "\n";
   }
   return sha256_hex(bytes);
 }
 
 }  // namespace
 
+std::string prompt_text(const PlannedRequest& request) {
+  std::string text = request.prompt;
+  for (const TextBlock& block : request.blocks) append_text(text, block);
+  return text;
+}
+
 RequestTrace make_trace(const Traffic& traffic, uint64_t seed, int count, double tokens_per_word) {
   if (count < 1) throw bad_input("a trace of " + std::to_string(count) + " requests", "ask for at least 1");
   if (!(tokens_per_word > 0)) tokens_per_word = kDefaultTokensPerWord;
   RequestTrace trace;
   trace.requests.reserve(static_cast<size_t>(count));
+  if (traffic.kind == Traffic::Kind::Trace) {
+    append_replay(traffic, seed, count, tokens_per_word, trace);
+    trace.sha256 = hash_of(trace);
+    return trace;
+  }
   if (traffic.dataset.empty()) make_synthetic(traffic, seed, count, tokens_per_word, trace);
   else make_from_dataset(traffic, seed, count, trace);
   set_output_lengths(traffic, seed, trace);
-  if (traffic.kind == Traffic::Kind::Open) set_arrivals(traffic, seed, trace);
+  if (traffic.kind != Traffic::Kind::Closed) set_arrivals(traffic, seed, trace);
   trace.sha256 = hash_of(trace);
   return trace;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "load/synthetic_text.h"
 #include "workload/workload.h"
 
 namespace hyperloom {
@@ -13,7 +14,11 @@ struct PlannedRequest {
   std::string prompt;
   int max_tokens = 0;
   double at_s = 0;                 // open loop: intended send time from the start of the leg; closed loop: 0
+  std::vector<TextBlock> blocks{}; // text that follows `prompt`, made when it is sent
+  int prompt_tokens = 0;           // as long as it should be; 0 = not said
+  double shared = 0;               // share of it that an earlier request began with, by intent: a prefix cache may have it
 };
+std::string prompt_text(const PlannedRequest& request);
 
 struct RequestTrace {
   std::vector<PlannedRequest> requests;

@@ -47,6 +47,7 @@ void to_json(Json& json, const LoadSummary& s) {
           {"odd_usage", s.odd_usage},
           {"retries", s.retries},
           {"cached_prompt_share", s.cached_prompt_share},
+          {"shared_prompt_share", s.shared_prompt_share},
           {"read_wait_ms", percentiles_json(s.read_wait_ms)},
           {"finish", s.finish},
           {"mean_output_tokens", s.mean_output_tokens},
@@ -55,6 +56,7 @@ void to_json(Json& json, const LoadSummary& s) {
           {"empty", s.empty},
           {"fail_kinds", s.fail_kinds},
           {"warnings", s.warnings}};
+  if (s.tokens_per_asked > 0) json["tokens_per_asked"] = s.tokens_per_asked;
 }
 
 void from_json(const Json& json, LoadSummary& s) {
@@ -76,9 +78,11 @@ void from_json(const Json& json, LoadSummary& s) {
   s.send_lateness_ms = percentiles_from(json, "send_lateness_ms");
   s.censored = json.at("censored").get<bool>();
   s.usage_missing = json.at("usage_missing").get<bool>();
-  s.odd_usage = json.value("odd_usage", 0);   // these four are younger than the first journals
+  s.odd_usage = json.value("odd_usage", 0);   // these six are younger than the first journals
   s.retries = json.value("retries", 0);
   s.cached_prompt_share = json.value("cached_prompt_share", 0.0);
+  s.shared_prompt_share = json.value("shared_prompt_share", 0.0);
+  s.tokens_per_asked = json.value("tokens_per_asked", 0.0);
   if (json.contains("read_wait_ms")) s.read_wait_ms = percentiles_from(json, "read_wait_ms");
   s.finish = json.at("finish").get<std::map<std::string, int>>();
   s.mean_output_tokens = json.at("mean_output_tokens").get<double>();

@@ -93,6 +93,8 @@ void LoadTally::add(const RequestRecord& r, double window_start_s, double window
   if (since_opening) retries_ += r.retries;
   if (r.state == RequestState::Completed) {
     answered_prompt_tokens_ += std::max(0, r.prompt_tokens);
+    if (r.asked_tokens > 0 && r.prompt_tokens > 0) tokens_for_asked_ += r.prompt_tokens, asked_tokens_ += r.asked_tokens;
+    if (since_opening && r.prompt_tokens > 0) shared_tokens_ += r.shared * r.prompt_tokens, shared_of_ += r.prompt_tokens;
     if (since_opening) odd_usage_ += r.odd_usage;
     if (since_opening && r.cached_tokens >= 0 && r.prompt_tokens > 0) {
       cached_tokens_ += std::min(r.cached_tokens, r.prompt_tokens);

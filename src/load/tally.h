@@ -65,6 +65,7 @@ class LoadTally {
   std::vector<std::string> names_{""};     // finish reasons and kinds of failure
   LogHistogram itl_s_{0.001};              // of completed requests that were due inside the window
   double tokens_ = 0, answered_prompt_tokens_ = 0, cached_tokens_ = 0, cached_of_ = 0;
+  double shared_tokens_ = 0, shared_of_ = 0, tokens_for_asked_ = 0, asked_tokens_ = 0;
   int odd_usage_ = 0, retries_ = 0;
 
   void count_limits(const RequestFigures& figures, const std::vector<TokenGap>& gaps);

@@ -124,7 +124,7 @@ Json vllm_result(const LoadSpec& spec, const LoadResult& result, const std::stri
     json["max_concurrency"] = spec.traffic.clients;
   } else {
     const Arrival& arrival = spec.traffic.arrival;
-    json["request_rate"] = spec.traffic.rate_rps;
+    json["request_rate"] = spec.traffic.rate_rps > 0 ? Json(spec.traffic.rate_rps) : Json("inf");
     json["max_concurrency"] = arrival.max_in_flight > 0 ? Json(arrival.max_in_flight) : Json(nullptr);
     if (!arrival.ramp_up.empty()) {
       json["ramp_up_strategy"] = arrival.ramp_up;

@@ -58,8 +58,9 @@ Enabled enabled_by(const SessionState& s, const Rung& rung, bool climbed, std::v
   Enabled e{.build = rung.build, .stock = rung.with, .climbed = climbed, .rungs = std::move(rungs)};
   const Traffic& traffic = s.workload.traffic;
   double asked = traffic.prompt_tokens.mean;
-  if (asked > 0 && r.load.mean_prompt_tokens > 0)
-    e.tokens_per_word = std::clamp(1.3 * r.load.mean_prompt_tokens / asked, 0.7, 6.0);
+  // What came of these very requests, where that is known: a trace begins with other lengths than its mean.
+  const double ratio = r.load.tokens_per_asked > 0 ? r.load.tokens_per_asked : asked > 0 ? r.load.mean_prompt_tokens / asked : 0;
+  if (ratio > 0) e.tokens_per_word = std::clamp(1.3 * ratio, 0.7, 6.0);
   double rate = std::max(r.load.requests_s, 1e-3);
   double window_s = std::clamp(s.workload.time_s * kLegShare, kLeastLeg_s, kMostLeg_s);
   int clients = std::max(1, traffic.clients);

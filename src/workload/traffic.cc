@@ -37,6 +37,24 @@ Arrival arrival_from(const Json& json) {
   return arrival;
 }
 
+void add_trace(const Traffic& traffic, Json& json) {
+  json["kind"] = "trace";
+  json["trace"] = traffic.trace;
+  json["trace_sha256"] = traffic.trace_sha256;
+  json["trace_speed"] = traffic.trace_speed;
+  json["trace_entries"] = traffic.trace_entries;
+  json["longest_tokens"] = traffic.longest_tokens;
+}
+
+void read_trace(const Json& json, Traffic& traffic) {
+  traffic.kind = Traffic::Kind::Trace;
+  traffic.trace = json.at("trace");
+  traffic.trace_sha256 = json.at("trace_sha256");
+  traffic.trace_speed = json.at("trace_speed");
+  traffic.trace_entries = json.at("trace_entries");
+  traffic.longest_tokens = json.at("longest_tokens");
+}
+
 }  // namespace
 
 Json to_json_value(const Traffic& traffic) {
@@ -50,7 +68,8 @@ Json to_json_value(const Traffic& traffic) {
     json["clients"] = traffic.clients;
   } else {
     json["rate_rps"] = traffic.rate_rps;
-    if (traffic.arrival.process != Arrival::Process::Poisson) json["kind"] = "open";
+    if (traffic.kind == Traffic::Kind::Trace) add_trace(traffic, json);
+    else if (traffic.arrival.process != Arrival::Process::Poisson) json["kind"] = "open";
     if (traffic.arrival != Arrival{}) json["arrival"] = to_json_value(traffic.arrival);
   }
   if (traffic.dataset.empty()) json["prompt_tokens"] = to_json_value(traffic.prompt_tokens);
@@ -61,6 +80,7 @@ Json to_json_value(const Traffic& traffic) {
 Traffic traffic_from_json(const Json& json) {
   Traffic traffic;
   traffic.kind = json.at("kind") == "closed" ? Traffic::Kind::Closed : Traffic::Kind::Open;
+  if (json.at("kind") == "trace") read_trace(json, traffic);
   traffic.api = json.at("api") == name_of(Traffic::Api::Completions) ? Traffic::Api::Completions : Traffic::Api::Chat;
   traffic.clients = json.value("clients", 0);
   traffic.rate_rps = json.value("rate_rps", 0.0);
@@ -75,13 +95,17 @@ Traffic traffic_from_json(const Json& json) {
 }
 
 std::string kind_word(const Traffic& traffic) {
-  return traffic.kind == Traffic::Kind::Closed ? "closed" : name_of(traffic.arrival.process);
+  return traffic.kind == Traffic::Kind::Closed ? "closed" : traffic.kind == Traffic::Kind::Trace ? "trace" : name_of(traffic.arrival.process);
 }
 
 std::string arrival_text(const Traffic& traffic) {
   const Arrival& arrival = traffic.arrival;
   if (traffic.kind == Traffic::Kind::Closed)
     return fmt::format("{} client{} in a closed loop", traffic.clients, traffic.clients == 1 ? "" : "s");
+  const std::string bound = arrival.max_in_flight > 0 ? fmt::format(", at most {} in flight", arrival.max_in_flight) : "";
+  if (traffic.kind == Traffic::Kind::Trace)
+    return fmt::format("replay of {} at speed {:g} ({} entries, {:.3g} requests/s)", traffic.trace, traffic.trace_speed,
+                       traffic.trace_entries, traffic.rate_rps) + bound;
   std::string text = arrival.ramp_up.empty() ? fmt::format("{:g} requests/s, ", traffic.rate_rps)
                                              : fmt::format("{:g} rising to {:g} requests/s ({}), ", arrival.ramp_from_rps,
                                                            traffic.rate_rps, arrival.ramp_up);
@@ -90,8 +114,7 @@ std::string arrival_text(const Traffic& traffic) {
     case Arrival::Process::Constant: text += "evenly spaced"; break;
     case Arrival::Process::Gamma: text += fmt::format("gamma arrivals of burstiness {:g}", arrival.burstiness); break;
   }
-  if (arrival.max_in_flight > 0) text += fmt::format(", at most {} in flight", arrival.max_in_flight);
-  return text;
+  return text + bound;
 }
 
 }  // namespace hyperloom

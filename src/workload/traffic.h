@@ -23,15 +23,19 @@ struct Arrival {
 };
 
 struct Traffic {
-  enum class Kind { Closed, Open };
+  enum class Kind { Closed, Open, Trace };
   enum class Api { Chat, Completions };
   Kind kind = Kind::Closed;
   Api api = Api::Chat;
   int clients = 0;                              // closed loop
   double rate_rps = 0;                          // open loop; with a ramp, its end
   Arrival arrival;                              // open loop
-  Spread prompt_tokens, output_tokens;
+  Spread prompt_tokens, output_tokens;          // of a trace: the file's own
   std::string dataset;                          // path: plain lines, JSON lines {"prompt"}, or ShareGPT JSON; empty = synthetic
+  std::string trace, trace_sha256;              // path of the recorded traffic that is replayed (workload/trace_file.h)
+  double trace_speed = 1;                       // 2 = twice as fast; rate_rps is the mean rate at this speed, 0 = all at once
+  int64_t trace_entries = 0;
+  int longest_tokens = 0;                       // prompt and answer together, of a trace; 0 = not known
   bool ignore_eos = true;
   int shared_prefix_tokens = 0;
   uint64_t seed = 1;
@@ -40,7 +44,7 @@ struct Traffic {
 Json to_json_value(const Traffic& traffic);     // part of the workload's canonical form: additions only, and absent by default
 Traffic traffic_from_json(const Json& json);    // what to_json_value wrote; else Json::exception
 
-// "closed", "poisson", "constant", "gamma": a word for classes of workloads.
+// "closed", "poisson", "constant", "gamma", "trace": a word for classes of workloads.
 std::string kind_word(const Traffic& traffic);
 // "8 clients in a closed loop", "2 requests/s, Poisson arrivals, ...": how requests arrive, for people.
 std::string arrival_text(const Traffic& traffic);

@@ -5,9 +5,10 @@
 #include <string>
 
 #include "workload/traffic.h"
-#include "workload/yaml_fields.h"
 
 namespace hyperloom {
+
+class YamlFields;
 
 // Error(BadInput) with file:line, field and mend. `file` is the workload's: relative paths start at its folder.
 Traffic read_traffic(const YamlFields& top, const std::filesystem::path& file);

@@ -2,7 +2,9 @@
 
 #include "base/text.h"
 #include "workload/names.h"
+#include "workload/trace_file.h"
 #include "workload/traffic_fields.h"
+#include "workload/yaml_fields.h"
 
 namespace hyperloom {
 namespace fs = std::filesystem;
@@ -77,9 +79,10 @@ Arrival read_arrival(const YamlFields& fields, const std::string& kind, double r
 // kind, and what goes with it: clients, or rate_rps and arrival.
 void read_kind(const YamlFields& fields, Traffic& traffic) {
   const std::string kind = fields.text("kind", "closed");
-  const std::string supported = "supported: closed (clients), poisson or open (rate_rps)";
-  if (kind == "trace" || kind == "batch") throw fields.error("kind", "`" + kind + "` is not supported yet", supported);
-  const bool closed = fields.choice("kind", kind, {"closed", "poisson", "open"}) == "closed";
+  const std::string supported = "supported: closed (clients), poisson or open (rate_rps), trace (trace: FILE)";
+  if (kind == "batch") throw fields.error("kind", "`" + kind + "` is not supported yet", supported);
+  const bool closed = fields.choice("kind", kind, {"closed", "poisson", "open", "trace"}) == "closed";
+  forbid(fields, {"trace", "speed"}, "does not go with kind: " + kind, "remove it, or write kind: trace");
   traffic.kind = closed ? Traffic::Kind::Closed : Traffic::Kind::Open;
   if (closed)
     forbid(fields, {"rate_rps", "arrival"}, "does not go with kind: closed", "remove it, or write kind: poisson");
@@ -91,6 +94,23 @@ void read_kind(const YamlFields& fields, Traffic& traffic) {
   traffic.clients = static_cast<int>(fields.whole("clients", 0, 1, kMostClients));
   traffic.rate_rps = fields.number("rate_rps", 0, {0, kMostRate, true});
   if (!closed) traffic.arrival = read_arrival(fields, kind, traffic.rate_rps);
+}
+
+// The file says when and how long: nothing else may.
+void read_replay(const YamlFields& fields, const fs::path& file, Traffic& traffic) {
+  forbid(fields, {"clients", "rate_rps", "prompt_tokens", "output_tokens", "dataset", "shared_prefix_tokens"},
+         "stands beside a trace, which has its own", "remove it; to make the trace faster write speed: 2");
+  if (!fields.has("trace")) throw fields.error("trace", "is missing", "write trace: FILE, recorded traffic in the form of the Mooncake or Azure LLM traces");
+  const std::string path = read_path(fields, "trace", file, "recorded traffic");
+  const double speed = fields.number("speed", 1, {1e-6, 1e6});
+  try {
+    set_trace(traffic, path, speed);
+  } catch (const Error& error) {
+    throw fields.error("trace", error.what(), error.mend());
+  }
+  if (!fields.has("arrival")) return;
+  const YamlFields arrival = fields.map("arrival", {"max_in_flight"});
+  traffic.arrival.max_in_flight = static_cast<int>(arrival.whole("max_in_flight", 0, 1, kMostClients));
 }
 
 void read_lengths(const YamlFields& fields, const fs::path& file, Traffic& traffic) {
@@ -115,14 +135,18 @@ void read_lengths(const YamlFields& fields, const fs::path& file, Traffic& traff
 fs::path beside(const fs::path& file, const std::string& path) { return (fs::absolute(file).parent_path() / path).lexically_normal(); }
 
 Traffic read_traffic(const YamlFields& top, const fs::path& file) {
-  const YamlFields fields = top.map("traffic", {"kind", "clients", "rate_rps", "arrival", "prompt_tokens", "dataset", "output_tokens",
+  const YamlFields fields = top.map("traffic", {"kind", "clients", "rate_rps", "arrival", "trace", "speed", "prompt_tokens", "dataset", "output_tokens",
                                                 "ignore_eos", "shared_prefix_tokens", "api", "seed"});
   Traffic traffic;
   const std::string api = fields.text("api", name_of(traffic.api));
   if (api == "images" || api == "command") throw fields.error("api", "`" + api + "` is not supported yet", "supported: chat, completions");
   traffic.api = fields.choice("api", api, {"chat", "completions"}) == "chat" ? Traffic::Api::Chat : Traffic::Api::Completions;
-  read_kind(fields, traffic);
-  read_lengths(fields, file, traffic);
+  if (fields.text("kind", "closed") == "trace") {
+    read_replay(fields, file, traffic);
+  } else {
+    read_kind(fields, traffic);
+    read_lengths(fields, file, traffic);
+  }
   traffic.ignore_eos = fields.flag("ignore_eos", traffic.ignore_eos);
   traffic.seed = static_cast<uint64_t>(fields.whole("seed", static_cast<int64_t>(traffic.seed), 0, kExact));
   return traffic;

@@ -21,6 +21,10 @@ std::string arrival(const Arrival& arrival) {
 }
 
 std::string arrivals(const Traffic& traffic) {
+  if (traffic.kind == Traffic::Kind::Trace)
+    return fmt::format("  kind: trace\n  trace: {}     # when requests came, how long they were, what they shared\n  speed: {}\n{}",
+                       quoted(traffic.trace), traffic.trace_speed,
+                       traffic.arrival == Arrival{} ? "" : fmt::format("  arrival: {}\n", arrival(traffic.arrival)));
   constexpr const char* kKind = "closed: clients that ask again at once; poisson or open: rate_rps arrivals";
   if (traffic.kind == Traffic::Kind::Closed) return fmt::format("  kind: closed     # {}\n  clients: {}\n", kKind, traffic.clients);
   std::string text = fmt::format("  kind: {}     # {}\n  rate_rps: {}\n",
@@ -38,13 +42,13 @@ std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', fa
 
 std::string write_traffic(const Traffic& traffic) {
   std::string text = "traffic:\n" + arrivals(traffic);
+  const std::string rest = fmt::format("  ignore_eos: {}     # true: every answer has the length that was asked for\n  api: {}     # chat or completions\n  seed: {}\n",
+                                       traffic.ignore_eos, name_of(traffic.api), traffic.seed);
+  if (traffic.kind == Traffic::Kind::Trace) return text + rest;
   text += traffic.dataset.empty() ? fmt::format("  prompt_tokens: {}     # cv: spread over mean; or dataset: FILE (lines, JSON lines, ShareGPT)\n",
                                                 spread(traffic.prompt_tokens))
                                   : fmt::format("  dataset: {}\n", quoted(traffic.dataset));
-  return text + fmt::format("  output_tokens: {}\n  ignore_eos: {}     # true: every answer has the length that was asked for\n"
-                            "  shared_prefix_tokens: {}\n  api: {}     # chat or completions\n  seed: {}\n",
-                            spread(traffic.output_tokens), traffic.ignore_eos, traffic.shared_prefix_tokens, name_of(traffic.api),
-                            traffic.seed);
+  return text + fmt::format("  output_tokens: {}\n  shared_prefix_tokens: {}\n", spread(traffic.output_tokens), traffic.shared_prefix_tokens) + rest;
 }
 
 }  // namespace hyperloom

@@ -198,7 +198,7 @@ class BadBench(Commands):
         self.refused(*url, "--limit", "ttft:95:500", names=["ttft:95:500"])
         self.refused(*url, "--header", "no-colon", names=["no-colon"])
         self.refused(*url, "--save-result", "no/such/folder.json", names=["no/such"])
-        _, err = self.run_it(*url, "--rate", 2, "--clients", 4, code=2)
+        _, err = self.run_it(*url, "--rate", 2, "--trace", "t.jsonl", code=2)
         self.assertIn("excludes", err)
 
     def test_nobody_listens(self):
