@@ -48,7 +48,8 @@ void add_traffic(const Traffic& traffic, Facts& facts) {
   if (traffic.prompt_tokens.mean <= 0) return;   // a data set: lengths are not known here
   facts["traffic.prompt_tokens"] = traffic.prompt_tokens.mean;
   const double longest = traffic.longest_tokens > 0 ? traffic.longest_tokens : generous(traffic.prompt_tokens) + generous(traffic.output_tokens);
-  const double need = longest + traffic.shared_prefix_tokens + kTemplateTokens;
+  const double turns = traffic.turns.mean > 0 ? generous(traffic.turns) : 1;
+  const double need = longest * turns + traffic.shared_prefix_tokens + kTemplateTokens;
   facts["traffic.slot_tokens"] = std::ceil(need / kSlotStep) * kSlotStep;
 }
 

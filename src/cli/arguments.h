@@ -34,21 +34,4 @@ std::string checked_header(const std::string& text);
 struct SweepSteps { bool by_rate = false; std::vector<double> loads; };
 SweepSteps parse_sweep(const std::string& text);
 
-struct TrafficFlags {
-  int clients = 8;
-  double rate_rps = 0;                   // above 0: open loop
-  bool clients_given = false;            // in an open loop: a bound on requests in flight
-  bool sweeps_rates = false;             // the rate comes with each step
-  std::string arrival = "poisson";       // or constant
-  double burstiness = 1;
-  std::string ramp_up;                   // linear, exponential; empty = none
-  double ramp_from_rps = 0, ramp_to_rps = 0;
-  int requests = 0, prompt_tokens = 0, output_tokens = 0;   // output_tokens 0 = the dataset's own lengths
-  std::string api = "chat", dataset, trace;
-  double speed = 1;                      // of the trace
-  uint64_t seed = 1;
-  bool ignore_eos = true;
-};
-Traffic checked_traffic(const TrafficFlags& flags);
-
 }  // namespace hyperloom

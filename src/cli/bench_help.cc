@@ -8,11 +8,13 @@ const char* bench_footer() {
   hyperloom bench --url ... --rate 4 --requests 300 --limit ttft:p99:500   open loop, goodput within a limit
   hyperloom bench --url ... --sweep                                        1, 2, 4, ... clients up to the knee
   hyperloom bench --url ... --slo 'ttft:p99<500ms,tpot:p90<40ms'           the highest rate within these limits
+  hyperloom bench --url ... --trace mooncake_trace.jsonl --speed 2         recorded traffic, twice as fast
   hyperloom bench --workload workload.yaml                                 launches the engine, measures one leg
 
 Coming from `vllm bench serve`
   The same here: --base-url, --model, --header, --insecure, --num-prompts, --request-rate, --max-concurrency, --num-warmups,
-  --random-input-len, --random-output-len, --dataset-path, --ignore-eos, --seed, --goodput. The rest:
+  --random-input-len, --random-output-len, --dataset-path, --ignore-eos, --seed, --goodput, --burstiness, --ramp-up-strategy,
+  --ramp-up-start-rps, --ramp-up-end-rps. The rest:
     --host H --port P                           --url http://H:P
     --backend openai-chat, or openai            --api chat (default), or completions
     --request-rate inf                          --clients N: that many in flight, always

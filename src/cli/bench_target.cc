@@ -14,6 +14,7 @@
 #include "cli/enabled_engine.h"
 #include "cli/prompt_cache.h"
 #include "cli/server_check.h"
+#include "cli/traffic_flags.h"
 
 namespace hyperloom {
 namespace {
@@ -48,7 +49,7 @@ LoadSpec url_load_spec(const BenchOptions& options) {
                                   .requests = options.requests,
                                   .prompt_tokens = options.prompt_tokens, .output_tokens = options.output_tokens,
                                   .api = options.api, .dataset = options.dataset,
-                                  .trace = options.trace, .speed = options.speed, .seed = options.seed,
+                                  .trace = options.trace, .speed = options.speed, .turns = options.turns, .think_s = options.think_s, .seed = options.seed,
                                   .ignore_eos = options.ignore_eos});
   spec.warmup_requests = options.warmup >= 0 ? options.warmup : spec.traffic.clients / 2;
   if (options.duration_s < 0) throw bad_input(fmt::format("--duration {} is no time", options.duration_s), "give seconds above 0");

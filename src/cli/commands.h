@@ -37,7 +37,7 @@ struct BenchOptions {
   bool clients_given = false;          // with a rate: a bound on requests in flight
   bool requests_given = false;         // else a trace is replayed whole
   std::string arrival = "poisson", ramp_up, trace;
-  double burstiness = 1, speed = 1, ramp_from_rps = 0, ramp_to_rps = 0;
+  double burstiness = 1, speed = 1, turns = 0, think_s = 0, ramp_from_rps = 0, ramp_to_rps = 0;
   std::string dataset;
   uint64_t seed = 1;
   bool ignore_eos = true, json = false;

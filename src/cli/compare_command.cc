@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/arguments.h"
 #include "cli/compare_parts.h"
+#include "cli/traffic_flags.h"
 
 namespace hyperloom {
 namespace {

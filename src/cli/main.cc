@@ -133,6 +133,8 @@ int run(int argc, char** argv) {
   c->add_option("--prompt-tokens,--random-input-len", bench.prompt_tokens, "mean prompt length")->capture_default_str()->excludes("--trace")->group("Requests");
   c->add_option("--output-tokens,--random-output-len", bench.output_tokens, "mean answer length")->capture_default_str()->excludes("--trace")->group("Requests");
   c->add_option("--dataset,--dataset-path", bench.dataset, "prompts: plain lines, JSON lines or ShareGPT JSON")->excludes("--trace")->group("Requests");
+  c->add_option("--turns", bench.turns, "conversations of so many turns, each with the earlier ones and the server's own answers")->group("Requests");
+  c->add_option("--think-time", bench.think_s, "seconds from an answer to the next turn")->group("Requests");
   c->add_flag("--ignore-eos,!--stop-at-eos", bench.ignore_eos, "answers have their full length (default), or may end early")->group("Requests");
   c->add_option("--limit", bench.limits, "latency limit for goodput, as ttft:p95:500 (ms)")->group("Results");
   c->add_option_function<std::vector<std::string>>("--goodput", [&](const std::vector<std::string>& pairs) {

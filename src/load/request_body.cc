@@ -13,15 +13,22 @@ std::string endpoint_url(const std::string& base_url, Traffic::Api api) {
   return url + (api == Traffic::Api::Chat ? "/chat/completions" : "/completions");
 }
 
-std::string request_body(const LoadSpec& spec, const PlannedRequest& planned) {
+std::string request_body(const LoadSpec& spec, const PlannedRequest& planned, const std::vector<Said>& before) {
   Json body = {{"model", spec.model},
                {"max_tokens", planned.max_tokens},
                {"stream", spec.stream}};
   if (spec.stream) body["stream_options"] = {{"include_usage", true}};
   if (spec.traffic.api == Traffic::Api::Chat) {
-    body["messages"] = Json::array({{{"role", "user"}, {"content", prompt_text(planned)}}});
+    Json& messages = body["messages"] = Json::array();
+    for (const Said& said : before) {
+      messages.push_back({{"role", "user"}, {"content", said.user}});
+      messages.push_back({{"role", "assistant"}, {"content", said.answer}});
+    }
+    messages.push_back({{"role", "user"}, {"content", prompt_text(planned)}});
   } else {
-    body["prompt"] = prompt_text(planned);
+    std::string text;
+    for (const Said& said : before) text += said.user + "\n" + said.answer + "\n";
+    body["prompt"] = text + prompt_text(planned);
   }
   if (spec.temperature_zero) {
     body["temperature"] = 0;

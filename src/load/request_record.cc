@@ -78,6 +78,7 @@ Json to_json_value(const RequestRecord& r) {
   word("fail_text", r.fail_text);
   word("finish_reason", r.finish_reason);
   word("reasoning", r.reasoning);
+  if (r.turn > 0) json["turn"] = r.turn;
   if (r.http_status > 0) json["http_status"] = r.http_status;
   if (r.prompt_tokens >= 0) json["prompt_tokens"] = r.prompt_tokens;
   if (r.cached_tokens >= 0) json["cached_tokens"] = r.cached_tokens;

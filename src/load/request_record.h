@@ -28,6 +28,7 @@ struct RequestRecord {
   int http_status = 0;
   int prompt_tokens = -1, output_tokens = -1;    // by usage; -1 = the server did not say
   int cached_tokens = -1;                        // of the prompt, taken from the server's prefix cache, by usage
+  int turn = 0;                                  // of its conversation, from 1; 0 = it stands alone
   int asked_tokens = 0;                          // of the prompt, as planned; 0 = not said
   double shared = 0;                             // share of the prompt that an earlier one began with, by intent
   bool odd_usage = false;                        // usage ran backwards, was negative or absurd

@@ -16,12 +16,15 @@ struct PlannedRequest {
   double at_s = 0;                 // open loop: intended send time from the start of the leg; closed loop: 0
   std::vector<TextBlock> blocks{}; // text that follows `prompt`, made when it is sent
   int prompt_tokens = 0;           // as long as it should be; 0 = not said
+  bool follows = false;            // the next turn of the conversation of the request above it: due think_s after that answer
+  double think_s = 0;
   double shared = 0;               // share of it that an earlier request began with, by intent: a prefix cache may have it
 };
 std::string prompt_text(const PlannedRequest& request);
 
 struct RequestTrace {
   std::vector<PlannedRequest> requests;
+  std::vector<std::string> notices;   // what of the dataset was left out
   std::string sha256;              // of the canonical bytes of all requests
 };
 

@@ -8,8 +8,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "load/dataset.h"
 #include "load/random.h"
 
 namespace hyperloom {
@@ -136,119 +134,39 @@ TEST(RequestTrace, WhatIsMissingIsSaid) {
   EXPECT_THAT(message(traffic, 1), HasSubstr("traffic.rate_rps"));
 }
 
-class Dataset : public testing::Test {
- protected:
-  std::string file(const std::string& name, const std::string& content) {
-    write_file(folder_.path() / name, content);
-    return (folder_.path() / name).string();
-  }
-  std::multiset<std::string> prompts(const std::string& name, int count = 10) {
-    std::multiset<std::string> all;
-    for (const DatasetPrompt& p : sample_dataset(name, 1, count)) all.insert(p.prompt);
-    return all;
-  }
-  std::string error(const std::string& name) {
-    try {
-      sample_dataset(name, 1, 10);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::BadInput);
-      EXPECT_NE(error.mend(), "");
-      return error.what();
-    }
-    return "no error";
-  }
-  TempDir folder_;
-};
-
-using Prompts = std::multiset<std::string>;
-
-TEST_F(Dataset, PlainLines) {
-  EXPECT_EQ(prompts(file("a", "one\r\n\n  two words \nthree")), (Prompts{"one", "two words", "three"}));
-  EXPECT_EQ(prompts(file("a.txt", "[not json\n{nor this")), (Prompts{"[not json", "{nor this"}));
-}
-
-TEST_F(Dataset, JsonLines) {
-  const std::string name = file("a.jsonl", "\xEF\xBB\xBF{\"prompt\": \"one\"}\n\n{\"prompt\":\"two\",\"output_tokens\":7}\n");
-  EXPECT_EQ(prompts(name), (Prompts{"one", "two"}));
-  const std::string bad = file("b.jsonl", "{\"prompt\": \"one\"}\n{\"prompt\": 3}\n");
-  EXPECT_EQ(error(bad), bad + ":2 (byte 18): this line has no string \"prompt\"");
-  const std::string cut = file("c.jsonl", "{\"prompt\": \"one\"}\n{\"prompt\": \"tw");
-  EXPECT_THAT(error(cut), HasSubstr(cut + ":2 (byte 18)"));
-  EXPECT_THAT(error(file("d.jsonl", "{\"prompt\":\"x\",\"output_tokens\":-1}")), HasSubstr("-1"));
-  const std::string deep(200000, '[');
-  const std::string nested = file("e.jsonl", "{\"prompt\":\"x\",\"output_tokens\":" + deep + std::string(deep.size(), ']') + "}");
-  EXPECT_EQ(error(nested), nested + ":1 (byte 0): \"output_tokens\" is no number");
-}
-
-const char* const kShareGpt =
-    R"([{"id":"1","conversations":[{"from":"human","value":"first \u00e9"},{"from":"gpt","value":"abcdefghijkl"}]},
-        {"id":"2","tags":[{"from":"human","value":"no turn"}],"conversations":[]},
-        {"conversations":[{"from":"system","value":"be nice"},{"value":"second","from":"human"},
-                          {"from":"human","value":"later"}],"extra":{"deep":[[{"from":"human"}]]}},
-        {"conversations":[{"from":"gpt","value":"I begin"},{"from":"human","value":"数据 third"}]}])";
-
-TEST_F(Dataset, ShareGpt) {
-  const std::string name = file("a.json", kShareGpt);
-  EXPECT_EQ(prompts(name), (Prompts{"first \xC3\xA9", "second", "数据 third"}));
-  for (const DatasetPrompt& p : sample_dataset(name, 1, 10)) {
-    EXPECT_EQ(p.output_tokens, p.prompt[0] == 'f' ? 4 : 0) << p.prompt;
-  }
-}
-
-TEST_F(Dataset, AShareGptFileCutAnywhereGivesTheWholeConversationsBeforeTheCut) {
-  const std::string whole = kShareGpt;
-  const size_t first_ends = whole.find("]},") + 2;
-  for (size_t cut = first_ends; cut < whole.size(); ++cut) {
-    const Prompts got = prompts(file("cut.json", whole.substr(0, cut)));
-    EXPECT_GE(got.size(), 1u) << cut;
-    EXPECT_EQ(got.count("first \xC3\xA9"), 1u) << cut;
-  }
-  for (size_t cut = 1; cut < first_ends; ++cut) {
-    EXPECT_THAT(error(file("cut.json", whole.substr(0, cut))), HasSubstr("holds no prompt")) << cut;
-  }
-}
-
-TEST_F(Dataset, AMalformedShareGptFileIsRefusedWithItsOffset) {
-  const std::string name = file("a.json", std::string("[{\"conversations\": [}]") + std::string(40, ' '));
-  EXPECT_THAT(error(name), HasSubstr(name + ": malformed at byte 21"));
-}
-
-TEST_F(Dataset, ProblemsOfTheFileAreSaid) {
-  EXPECT_THAT(error((folder_.path() / "absent").string()), HasSubstr("cannot be read: No such file"));
-  EXPECT_THAT(error(folder_.path().string()), HasSubstr("is a folder"));
-  EXPECT_THAT(error(file("empty", "\n\n")), HasSubstr("holds no prompt"));
-  EXPECT_THAT(error(file("e.json", "[]")), HasSubstr("holds no prompt"));
-}
-
-TEST_F(Dataset, ASampleIsEvenAndSeeded) {
-  std::string lines;
-  for (int i = 0; i < 1000; ++i) lines += std::to_string(i) + "\n";
-  const std::string name = file("many.txt", lines);
-  auto sum = [&](uint64_t seed) {
-    double total = 0;
-    for (const DatasetPrompt& p : sample_dataset(name, seed, 100)) total += std::stod(p.prompt);
-    return total / 100;
-  };
-  EXPECT_EQ(sum(5), sum(5));
-  EXPECT_NE(sum(5), sum(6));
-  EXPECT_NEAR((sum(1) + sum(2) + sum(3) + sum(4)) / 4, 499.5, 60);   // standard error 14
-}
-
-TEST_F(Dataset, AShortFileGoesRoundAgain) {
+Traffic talking(double turns) {
   Traffic traffic = synthetic();
-  traffic.prompt_tokens = {};
-  traffic.dataset = file("few.txt", "a\nb\nc\n");
-  const RequestTrace trace = make_trace(traffic, 1, 9, 1);
-  std::multiset<std::string> all;
-  for (const PlannedRequest& r : trace.requests) all.insert(r.prompt);
-  EXPECT_EQ(all, (Prompts{"a", "a", "a", "b", "b", "b", "c", "c", "c"}));
+  traffic.turns.mean = turns;
+  traffic.think_s = {2, 0.5};
+  return traffic;
 }
 
-TEST_F(Dataset, TheFilesOwnAnswerLengthsAreUsedWhenTheWorkloadGivesNone) {
-  Traffic traffic = synthetic();
-  traffic.output_tokens = {};
-  traffic.dataset = file("own.jsonl", "{\"prompt\":\"x\",\"output_tokens\":77}");
-  EXPECT_EQ(make_trace(traffic, 1, 1, 1).requests[0].max_tokens, 77);
+TEST(RequestTrace, ConversationsHaveTheirTurnsAndThoughts) {
+  Traffic traffic = talking(4);
+  traffic.shared_prefix_tokens = 40;
+  const RequestTrace trace = make_trace(traffic, 5, 10, 1.0);
+  const std::string opening = trace.requests[0].prompt.substr(0, 60);
+  for (size_t i = 0; i < 10; ++i) {
+    const PlannedRequest& r = trace.requests[i];
+    EXPECT_EQ(r.follows, i % 4 != 0) << i;
+    EXPECT_EQ(r.think_s > 0, r.follows);
+    EXPECT_EQ(r.prompt.substr(0, 60) == opening, !r.follows) << "only the first turn has the shared prefix";
+    EXPECT_EQ(r.shared > 0, i > 0 && !r.follows);
+  }
+  EXPECT_EQ(trace.sha256, "b7a45c8a31a5d7cbecc417693bbfc1c06932849b71d97d10fe0cc7f3232f80ed") << "for ever";
+  const RequestTrace varied = make_trace([&] { traffic.turns.cv = 0.5; return traffic; }(), 5, 4000, 1.0);
+  double openings = 0, thought = 0;
+  for (const PlannedRequest& r : varied.requests) openings += !r.follows, thought += r.think_s;
+  EXPECT_NEAR(4000 / openings, 4, 0.35);
+  EXPECT_NEAR(thought / (4000 - openings), 2, 0.15);
+}
+
+TEST(RequestTrace, ConversationsArriveSoThatRequestsComeAtTheStatedRate) {
+  Traffic traffic = talking(4);
+  traffic.kind = Traffic::Kind::Open;
+  traffic.rate_rps = 8;
+  const RequestTrace trace = make_trace(traffic, 5, 400, 1.0);
+  EXPECT_NEAR(trace.requests[396].at_s, 99 / 2.0, 1e-9) << "100 conversations at 2 a second";
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/text.h"
+#include "load/metered_input.h"
 
 namespace hyperloom {
 
@@ -12,10 +12,40 @@ namespace {
 
 constexpr const char* kMend = "a ShareGPT file is an array of {\"conversations\": [{\"from\", \"value\"}, ...]}";
 
+// The human turns of one conversation, each with the length of the answer that it got.
+class Conversation {
+ public:
+  explicit Conversation(int most_turns) : most_(static_cast<size_t>(most_turns)) {}
+
+  void add(const std::string& who, std::string said) {
+    const bool human = who == "human" || who == "user";
+    if (human && !trim(said).empty()) {
+      if (turns_.size() < most_) turns_.push_back({std::move(said), 0});
+    } else if (!human && !turns_.empty() && turns_.back().output_tokens == 0 && !said.empty()) {
+      turns_.back().output_tokens = static_cast<int>(said.size() / 4) + 1;   // bytes a token in English text: about 4
+    }
+  }
+
+  DatasetPrompt take() {
+    DatasetPrompt prompt;
+    if (!turns_.empty()) {
+      prompt = {std::move(turns_[0].text), turns_[0].output_tokens, {}};
+      prompt.later.assign(std::make_move_iterator(turns_.begin() + 1), std::make_move_iterator(turns_.end()));
+    }
+    turns_.clear();
+    return prompt;
+  }
+
+ private:
+  size_t most_;
+  std::vector<DatasetTurn> turns_;
+};
+
 // Depth 1 is the array of conversations, 2 a conversation, 3 its array of turns, 4 a turn.
 class Reader : public nlohmann::json_sax<Json> {
  public:
-  explicit Reader(const std::function<void(DatasetPrompt)>& on_prompt) : on_prompt_(on_prompt) {}
+  Reader(MeteredInput& input, int most_turns, const std::function<void(DatasetPrompt)>& on_prompt)
+      : input_(input), talk_(most_turns), on_prompt_(on_prompt) {}
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -65,49 +95,59 @@ class Reader : public nlohmann::json_sax<Json> {
   bool failed() const { return !error_.empty(); }
   size_t error_at() const { return error_at_; }
   const std::string& error() const { return error_; }
+  size_t conversations() const { return conversations_; }
 
  private:
   void end_turn() {
-    const bool human = who_ == "human" || who_ == "user";
-    if (human && prompt_.prompt.empty()) {
-      prompt_.prompt = std::move(said_);
-    } else if (!human && !prompt_.prompt.empty() && prompt_.output_tokens == 0 && !said_.empty()) {
-      prompt_.output_tokens = static_cast<int>(said_.size() / 4) + 1;   // bytes a token in English text: about 4
-    }
+    talk_.add(who_, std::move(said_));
     who_.clear();
     said_.clear();
   }
 
   void end_conversation() {
-    DatasetPrompt done;
-    std::swap(done, prompt_);
-    if (!trim(done.prompt).empty()) on_prompt_(std::move(done));
+    ++conversations_;
+    input_.mark();
+    if (DatasetPrompt done = talk_.take(); !done.prompt.empty()) on_prompt_(std::move(done));
   }
 
+  MeteredInput& input_;
+  Conversation talk_;
   const std::function<void(DatasetPrompt)>& on_prompt_;
   int depth_ = 0;
   bool in_turns_ = false;
   std::string key_, who_, said_, error_;
-  size_t error_at_ = 0;
-  DatasetPrompt prompt_;
+  size_t error_at_ = 0, conversations_ = 0;
 };
+
+std::string text_of(const Json& turn, const char* name, const char* other) {
+  for (const char* key : {name, other})
+    if (const auto found = turn.find(key); found != turn.end() && found->is_string()) return found->get<std::string>();
+  return "";
+}
 
 }  // namespace
 
-void read_sharegpt(std::istream& in, const std::string& file,
-                   const std::function<void(DatasetPrompt)>& on_prompt) {
-  in.seekg(0, std::ios::end);
-  const auto size = static_cast<size_t>(in.tellg());
-  in.seekg(0);
-  Reader reader(on_prompt);
-  Json::sax_parse(in, &reader);
-  in.clear();
-  if (!reader.failed()) return;
-  // The parser notices a cut one byte past the end, or inside a character that the cut went through.
-  constexpr size_t kLongestCharacter = 4;
-  if (reader.error_at() + kLongestCharacter > size) return;
-  throw bad_input(file + ": malformed at byte " + std::to_string(reader.error_at()) + ": " + reader.error(),
-                  kMend);
+ShareGptEnd read_sharegpt(std::istream& in, const std::string& file, int most_turns, const std::function<void(DatasetPrompt)>& on_prompt,
+                          size_t longest) {
+  MeteredInput input(in, longest);
+  std::istream metered(&input);
+  Reader reader(input, most_turns, on_prompt);
+  Json::sax_parse(metered, &reader);
+  const std::string bytes = std::to_string(reader.error_at());
+  if (input.too_long())
+    throw bad_input(file + ": the conversation at byte " + std::to_string(input.marked_at()) + " is longer than " +
+                        format_bytes(static_cast<double>(longest)), kMend);
+  // Whoever asked for more than there is stands at a cut.
+  if (reader.failed() && !input.at_end()) throw bad_input(file + ": malformed at byte " + bytes + ": " + reader.error(), kMend);
+  return {reader.conversations(), input.at(), reader.failed(), input.marked_at(), input.longest_seen()};
+}
+
+DatasetPrompt conversation_from(const Json& turns, int most_turns) {
+  Conversation talk(most_turns);
+  if (turns.is_array())
+    for (const Json& turn : turns)
+      if (turn.is_object()) talk.add(text_of(turn, "from", "role"), text_of(turn, "value", "content"));
+  return talk.take();
 }
 
 }  // namespace hyperloom

@@ -72,6 +72,7 @@ Json to_json_value(const Traffic& traffic) {
     else if (traffic.arrival.process != Arrival::Process::Poisson) json["kind"] = "open";
     if (traffic.arrival != Arrival{}) json["arrival"] = to_json_value(traffic.arrival);
   }
+  if (traffic.turns.mean > 0) json["conversations"] = {{"turns", to_json_value(traffic.turns)}, {"think_s", to_json_value(traffic.think_s)}};
   if (traffic.dataset.empty()) json["prompt_tokens"] = to_json_value(traffic.prompt_tokens);
   else json["dataset"] = traffic.dataset;
   return json;
@@ -88,6 +89,10 @@ Traffic traffic_from_json(const Json& json) {
   traffic.dataset = json.value("dataset", "");
   if (json.contains("prompt_tokens")) traffic.prompt_tokens = spread_from(json.at("prompt_tokens"));
   traffic.output_tokens = spread_from(json.at("output_tokens"));
+  if (json.contains("conversations")) {
+    traffic.turns = spread_from(json.at("conversations").at("turns"));
+    traffic.think_s = spread_from(json.at("conversations").at("think_s"));
+  }
   traffic.ignore_eos = json.at("ignore_eos");
   traffic.shared_prefix_tokens = json.at("shared_prefix_tokens");
   traffic.seed = json.at("seed");
@@ -100,8 +105,11 @@ std::string kind_word(const Traffic& traffic) {
 
 std::string arrival_text(const Traffic& traffic) {
   const Arrival& arrival = traffic.arrival;
+  std::string turns;
+  if (traffic.turns.mean > 0) turns = fmt::format(", conversations of {:g} turns", traffic.turns.mean);
+  if (traffic.think_s.mean > 0) turns += fmt::format(" with {:g} s to think", traffic.think_s.mean);
   if (traffic.kind == Traffic::Kind::Closed)
-    return fmt::format("{} client{} in a closed loop", traffic.clients, traffic.clients == 1 ? "" : "s");
+    return fmt::format("{} client{} in a closed loop", traffic.clients, traffic.clients == 1 ? "" : "s") + turns;
   const std::string bound = arrival.max_in_flight > 0 ? fmt::format(", at most {} in flight", arrival.max_in_flight) : "";
   if (traffic.kind == Traffic::Kind::Trace)
     return fmt::format("replay of {} at speed {:g} ({} entries, {:.3g} requests/s)", traffic.trace, traffic.trace_speed,
@@ -114,7 +122,7 @@ std::string arrival_text(const Traffic& traffic) {
     case Arrival::Process::Constant: text += "evenly spaced"; break;
     case Arrival::Process::Gamma: text += fmt::format("gamma arrivals of burstiness {:g}", arrival.burstiness); break;
   }
-  return text + bound;
+  return text + bound + turns;
 }
 
 }  // namespace hyperloom

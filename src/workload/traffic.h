@@ -36,6 +36,7 @@ struct Traffic {
   double trace_speed = 1;                       // 2 = twice as fast; rate_rps is the mean rate at this speed, 0 = all at once
   int64_t trace_entries = 0;
   int longest_tokens = 0;                       // prompt and answer together, of a trace; 0 = not known
+  Spread turns, think_s;                        // of conversations: each turn holds all before it; turns.mean 0 = requests stand alone
   bool ignore_eos = true;
   int shared_prefix_tokens = 0;
   uint64_t seed = 1;

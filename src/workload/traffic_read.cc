@@ -10,12 +10,11 @@ namespace hyperloom {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kMostTokens = 10e6, kMostRate = 1e6;
+constexpr double kMostTokens = 10e6, kMostRate = 1e6, kMostTurns = 1000, kLongestThought_s = 86400;
 constexpr int64_t kExact = (int64_t{1} << 53) - 1;   // whole numbers that every JSON reader keeps
 constexpr int64_t kMostClients = 100000;
 
-Spread read_spread(const YamlFields& traffic, const char* key, double least) {
-  const Range range{least, kMostTokens};
+Spread read_spread(const YamlFields& traffic, const char* key, const Range& range = {1, kMostTokens}) {
   if (traffic.has(key) && traffic.node(key).IsScalar()) return {traffic.number(key, 0, range), 0};
   const YamlFields spread = traffic.map(key, {"mean", "cv"});
   if (!spread.has("mean")) throw spread.error("mean", "is missing", std::string("write ") + key + ": {mean: 128, cv: 0.3}");
@@ -98,7 +97,7 @@ void read_kind(const YamlFields& fields, Traffic& traffic) {
 
 // The file says when and how long: nothing else may.
 void read_replay(const YamlFields& fields, const fs::path& file, Traffic& traffic) {
-  forbid(fields, {"clients", "rate_rps", "prompt_tokens", "output_tokens", "dataset", "shared_prefix_tokens"},
+  forbid(fields, {"clients", "rate_rps", "prompt_tokens", "output_tokens", "dataset", "shared_prefix_tokens", "conversations"},
          "stands beside a trace, which has its own", "remove it; to make the trace faster write speed: 2");
   if (!fields.has("trace")) throw fields.error("trace", "is missing", "write trace: FILE, recorded traffic in the form of the Mooncake or Azure LLM traces");
   const std::string path = read_path(fields, "trace", file, "recorded traffic");
@@ -113,6 +112,16 @@ void read_replay(const YamlFields& fields, const fs::path& file, Traffic& traffi
   traffic.arrival.max_in_flight = static_cast<int>(arrival.whole("max_in_flight", 0, 1, kMostClients));
 }
 
+void read_conversations(const YamlFields& fields, Traffic& traffic) {
+  if (!fields.has("conversations")) return;
+  const YamlFields map = fields.map("conversations", {"turns", "think_s"});
+  if (!map.has("turns")) throw map.error("turns", "is missing", "write conversations: {turns: 4, think_s: 2}");
+  traffic.turns = read_spread(map, "turns", {1, kMostTurns});
+  if (map.has("think_s")) traffic.think_s = read_spread(map, "think_s", {0, kLongestThought_s});
+  if (traffic.turns.mean == 1 && traffic.turns.cv == 0)
+    throw map.error("turns", "of 1 is no conversation", "write 2 or more, or remove conversations");
+}
+
 void read_lengths(const YamlFields& fields, const fs::path& file, Traffic& traffic) {
   if (fields.has("dataset")) {
     forbid(fields, {"prompt_tokens"}, "stands beside traffic.dataset", "the dataset has its own lengths: remove one of the two");
@@ -120,11 +129,11 @@ void read_lengths(const YamlFields& fields, const fs::path& file, Traffic& traff
   } else {
     if (!fields.has("prompt_tokens"))
       throw fields.error("prompt_tokens", "is missing", "write prompt_tokens: {mean: 128, cv: 0.3}, or dataset: FILE");
-    traffic.prompt_tokens = read_spread(fields, "prompt_tokens", 1);
+    traffic.prompt_tokens = read_spread(fields, "prompt_tokens");
   }
   if (!fields.has("output_tokens"))
     throw fields.error("output_tokens", "is missing", "write output_tokens: {mean: 64, cv: 0}: the answers' length");
-  traffic.output_tokens = read_spread(fields, "output_tokens", 1);
+  traffic.output_tokens = read_spread(fields, "output_tokens");
   traffic.shared_prefix_tokens = static_cast<int>(fields.whole("shared_prefix_tokens", 0, 0, static_cast<int64_t>(kMostTokens)));
   if (traffic.dataset.empty() && traffic.shared_prefix_tokens > 0 && traffic.shared_prefix_tokens >= traffic.prompt_tokens.mean)
     throw fields.error("shared_prefix_tokens", "is not below prompt_tokens.mean", "the prefix is a part of the prompt: make it shorter");
@@ -136,7 +145,7 @@ fs::path beside(const fs::path& file, const std::string& path) { return (fs::abs
 
 Traffic read_traffic(const YamlFields& top, const fs::path& file) {
   const YamlFields fields = top.map("traffic", {"kind", "clients", "rate_rps", "arrival", "trace", "speed", "prompt_tokens", "dataset", "output_tokens",
-                                                "ignore_eos", "shared_prefix_tokens", "api", "seed"});
+                                                "conversations", "ignore_eos", "shared_prefix_tokens", "api", "seed"});
   Traffic traffic;
   const std::string api = fields.text("api", name_of(traffic.api));
   if (api == "images" || api == "command") throw fields.error("api", "`" + api + "` is not supported yet", "supported: chat, completions");
@@ -146,6 +155,7 @@ Traffic read_traffic(const YamlFields& top, const fs::path& file) {
   } else {
     read_kind(fields, traffic);
     read_lengths(fields, file, traffic);
+    read_conversations(fields, traffic);
   }
   traffic.ignore_eos = fields.flag("ignore_eos", traffic.ignore_eos);
   traffic.seed = static_cast<uint64_t>(fields.whole("seed", static_cast<int64_t>(traffic.seed), 0, kExact));

@@ -63,7 +63,8 @@ TEST(Traffic, TheSameArrivalsAreOneWorkload) {
 TEST(Traffic, SurvivesBeingWrittenAndReadAgain) {
   for (const char* how : {"clients: 3", "kind: poisson, rate_rps: 0.25", "kind: open, rate_rps: 4, arrival: constant",
                           "kind: open, rate_rps: 4, arrival: {burstiness: 0.1, ramp_up: linear, ramp_from_rps: 0.5, max_in_flight: 7}",
-                          "kind: poisson, rate_rps: 4, arrival: {ramp_up: exponential, ramp_from_rps: 0.5}"}) {
+                          "kind: poisson, rate_rps: 4, arrival: {ramp_up: exponential, ramp_from_rps: 0.5}",
+                          "clients: 3, conversations: {turns: 3}", "kind: poisson, rate_rps: 1, conversations: {turns: {mean: 5, cv: 1}, think_s: {mean: 0.5, cv: 0.2}}"}) {
     const Workload w = with_traffic(std::string(how) + kLengths);
     EXPECT_EQ(parse_workload(write_workload(w), "/somewhere/w.yaml").canonical(), w.canonical()) << how;
     EXPECT_EQ(workload_from_json(Json::parse(to_json_value(w).dump())).canonical(), w.canonical()) << how;
@@ -78,11 +79,27 @@ TEST(Traffic, SaysHowRequestsArrive) {
             "1 rising to 8 requests/s (linear), gamma arrivals of burstiness 0.5, at most 9 in flight");
 }
 
+TEST(Traffic, Conversations) {
+  const Traffic t = arriving("clients: 2, conversations: {turns: {mean: 4, cv: 0.5}, think_s: 2.5}");
+  EXPECT_EQ(t.turns.mean, 4);
+  EXPECT_EQ(t.turns.cv, 0.5);
+  EXPECT_EQ(t.think_s.mean, 2.5);
+  EXPECT_EQ(arrival_text(t), "2 clients in a closed loop, conversations of 4 turns with 2.5 s to think");
+  EXPECT_NE(with_traffic(std::string("clients: 2, conversations: {turns: 4}") + kLengths).canonical(), with_traffic(std::string("clients: 2") + kLengths).canonical());
+}
+
 struct Bad { const char *traffic, *field, *says; };
 
 TEST(Traffic, Refusals) {
   for (const Bad& bad : std::initializer_list<Bad>{
            {"clients: 4, arrival: constant", "traffic.arrival", "does not go with kind: closed"},
+           {"clients: 4, conversations: 4", "traffic.conversations", "must be a map"},
+           {"clients: 4, conversations: {think_s: 1}", "traffic.conversations.turns", "is missing"},
+           {"clients: 4, conversations: {turns: 1}", "traffic.conversations.turns", "no conversation"},
+           {"clients: 4, conversations: {turns: 0}", "traffic.conversations.turns", "at least 1"},
+           {"clients: 4, conversations: {turns: 1e6}", "traffic.conversations.turns", "at most 1000"},
+           {"clients: 4, conversations: {turns: 4, think_s: -1}", "traffic.conversations.think_s", "at least 0"},
+           {"clients: 4, conversations: {turns: 4, think: 1}", "traffic.conversations.think", "did you mean `think_s`"},
            {"kind: open", "traffic.rate_rps", "missing"},
            {"kind: open, rate_rps: 2, clients: 4", "traffic.clients", "max_in_flight"},
            {"kind: open, rate_rps: 2, arrival: bursts", "traffic.arrival", "one of: poisson, constant, gamma"},

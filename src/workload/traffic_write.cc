@@ -48,7 +48,9 @@ std::string write_traffic(const Traffic& traffic) {
   text += traffic.dataset.empty() ? fmt::format("  prompt_tokens: {}     # cv: spread over mean; or dataset: FILE (lines, JSON lines, ShareGPT)\n",
                                                 spread(traffic.prompt_tokens))
                                   : fmt::format("  dataset: {}\n", quoted(traffic.dataset));
-  return text + fmt::format("  output_tokens: {}\n  shared_prefix_tokens: {}\n", spread(traffic.output_tokens), traffic.shared_prefix_tokens) + rest;
+  return text + fmt::format("  output_tokens: {}\n  shared_prefix_tokens: {}\n", spread(traffic.output_tokens), traffic.shared_prefix_tokens) +
+         (traffic.turns.mean > 0 ? fmt::format("  conversations: {{turns: {}, think_s: {}}}\n", spread(traffic.turns), spread(traffic.think_s))
+                                 : "  # conversations: {turns: 4, think_s: 2}     # each turn holds the earlier ones and their answers\n") + rest;
 }
 
 }  // namespace hyperloom

@@ -57,6 +57,24 @@ class Traffic(Commands):
         self.assertAlmostEqual(result["load"]["shared_prompt_share"], 512 / 1150, delta=0.01)
         self.assertEqual(result["replay"]["speed"], 4)
 
+    def test_conversations_carry_the_servers_own_answers(self):
+        with self.fake() as fake:
+            result, records = self.bench(fake, "--turns", 3, "--think-time", 0.05, "--clients", 2, "--warmup", 0, "--requests", 6, *BRIEF)
+        self.assertEqual([record["turn"] for record in records], [1, 2, 3, 1, 2, 3])
+        said = {record["id"]: record["text"] for record in records}
+        longest = sorted((body["messages"] for body in self.sent()), key=len)[-2:]
+        self.assertEqual([[message["role"] for message in messages] for messages in longest], [["user", "assistant"] * 2 + ["user"]] * 2)
+        self.assertEqual(sorted(messages[1]["content"] for messages in longest), sorted((said[0], said[3])))
+        self.assertAlmostEqual(records[1]["intended_s"] - records[0]["end_s"], 0.05, places=6)
+        self.assertIn("conversations of 3 turns", result["arrival"])
+        self.assertGreater(result["load"]["shared_prompt_share"], 0.4)
+
+    def test_a_cut_dataset_is_noticed(self):
+        cut = self.write("cut.json", '[{"conversations": [{"from": "human", "value": "first"}, {"from": "gpt", "value": "a"}]}, {"conversations": [{"from": "hu')
+        with self.fake() as fake:
+            result, _ = self.bench(fake, "--dataset", cut, "--requests", 2, "--clients", 1)
+        self.assertTrue([w for w in result["load"]["warnings"] if "ends too early, at byte 121" in w and "fetch the file again" in w], result["load"]["warnings"])
+
     def test_what_a_trace_gets_wrong_is_said_before_anything_is_sent(self):
         url = ("bench", "--url", "http://127.0.0.1:9", "--trace")
         self.refused(*url, "none.csv", names=["--trace", "none.csv", "No such file"])
