@@ -161,7 +161,7 @@ class BadWorkloads(Commands):
         """Within seconds, by every command that takes a workload, and before there is a session or a cache."""
         self.write("cut.jsonl", '{"prompt": "a"}\n{"prompt": "b')
         dataset = "{kind: closed, clients: 2, dataset: cut.jsonl, output_tokens: {mean: 4}}"
-        for changes, says in (({"traffic": dataset}, "cut.jsonl:2 (byte 16): this line is no JSON"),
+        for changes, says in (({"traffic": dataset}, "cut.jsonl:2 (byte 16): this last line is cut short"),
                               ({"engine": "{argv: [--port, 8080]}"}, "workload.yaml: engine.argv: --port 8080")):
             for command in (["run"], ["bench", "--workload"], ["doctor", "--noise", "--workload"]):
                 self.refused(*command, self.workload(**changes), names=[says])
