@@ -25,6 +25,7 @@ RequestRecord fold(std::string_view lines, bool chat, const std::string& field) 
   double now = 1;
   for (const std::string& line : split(lines, '\n')) fold.on_bytes(field + "data: " + line + "\n\n", now += 0.001);
   fold.on_end(200, "", now += 0.001);
+  if (record.fail_kind == "no_events") record.fail_text.clear();   // quotes the bytes, `field` too
   return record;
 }
 
