@@ -33,10 +33,7 @@ std::optional<Objection> object_to_leg(const Pack& pack, const SessionState& sta
 }  // namespace
 
 NoisePool pool_before(const SessionState& state, const std::string& comparison) {
-  NoisePool pool;
-  std::vector<double> logs;
-  for (const LegRecord* leg : state.good_legs("stock")) logs.push_back(std::log(leg->done->result->value));
-  pool.add_stock_legs(logs);
+  NoisePool pool = first_pool(state);
   for (const Comparison* c : state.decided_before(comparison)) pool.add_comparison(c->log_ratios());
   return pool;
 }

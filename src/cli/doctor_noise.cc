@@ -132,6 +132,10 @@ int doctor_noise(const DoctorOptions& options) {
                         engine.state.enabled->leg_requests, format_duration(2.0 * options.pairs * (engine.window_s() + 5))));
   NoiseStudy study = AaRun(engine, folder.path(), options.pairs, line).run();
   study.busy_now = busy_now();
+  if (study.differences.size() >= NoisePool::kMostEarlier)
+    host_memory(engine.state.probe->machine)
+        .remember_noise(noise_key(workload, engine.state.probe->model.sha256),
+                        {engine.state.enabled->leg_requests, study.differences});
   if (!options.save_legs.empty()) write_file(options.save_legs, to_json_lines(study));
   line.say("");
   if (options.json)

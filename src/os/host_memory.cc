@@ -59,6 +59,22 @@ LearnedLimits learned_limits(const std::vector<HostLeg>& legs, const NeighbourLi
   return result;
 }
 
+std::vector<double> EarlierNoise::scaled_to(int requests_now) const {
+  std::vector<double> scaled = values;
+  if (requests_now > 0 && requests > requests_now)
+    for (double& value : scaled) value *= std::sqrt(static_cast<double>(requests) / requests_now);
+  return scaled;
+}
+
+void to_json(Json& json, const EarlierNoise& n) {
+  json = {{"requests", n.requests}, {"values", n.values}};
+}
+
+void from_json(const Json& json, EarlierNoise& n) {
+  json.at("requests").get_to(n.requests);
+  json.at("values").get_to(n.values);
+}
+
 void to_json(Json& json, const LearnedLimits& l) {
   json = {{"foreign_cpu", l.limits.foreign_cpu},
           {"foreign_cpu_peak", l.limits.foreign_cpu_peak},
@@ -99,8 +115,22 @@ HostMemory::HostMemory(const fs::path& folder, const std::string& host)
   read();
 }
 
+std::optional<EarlierNoise> HostMemory::noise(const std::string& key) const {
+  const auto found = noises_.find(key);
+  return found == noises_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void HostMemory::remember_noise(const std::string& key, const EarlierNoise& noise) {
+  read();
+  noises_[key] = noise;
+  while (noises_.size() > kMostNoises)
+    noises_.erase(noises_.begin()->first == key ? std::next(noises_.begin()) : noises_.begin());
+  write();
+}
+
 void HostMemory::read() {
   legs_.clear();
+  noises_.clear();
   std::error_code error;
   if (!fs::exists(file_, error)) return;
   try {
@@ -109,8 +139,10 @@ void HostMemory::read() {
       const HostLeg leg{line.at(0), line.at(1), line.at(2)};
       if (plausible(leg)) legs_.push_back(leg);
     }
+    if (json.contains("noise")) json.at("noise").get_to(noises_);
   } catch (const std::exception&) {  // damaged, or of another version
     legs_.clear();
+    noises_.clear();
   }
 }
 
@@ -120,7 +152,11 @@ void HostMemory::remember(const HostLeg& leg) {
   legs_.push_back(leg);
   if (legs_.size() > kMostHostLegs)
     legs_.erase(legs_.begin(), legs_.end() - static_cast<long>(kMostHostLegs));
-  Json json = {{"schema", 1}, {"legs", Json::array()}};
+  write();
+}
+
+void HostMemory::write() const {
+  Json json = {{"schema", 1}, {"legs", Json::array()}, {"noise", noises_}};
   for (const HostLeg& one : legs_)
     json["legs"].push_back({one.foreign_cpu, one.foreign_cpu_peak, one.steal});
   try {

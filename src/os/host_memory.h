@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,17 @@ struct HostLeg {
   double foreign_cpu = 0, foreign_cpu_peak = 0, steal = 0;
 };
 HostLeg host_leg(const Neighbours& n);
+
+// Differences (log ratios) of A/A pairs that `doctor --noise` measured.
+struct EarlierNoise {
+  int requests = 0;  // of a leg
+  std::vector<double> values;
+  // For legs of `requests_now`: sd grows with the root of the requests where today's legs are
+  // shorter, and is never taken for smaller where they are longer.
+  std::vector<double> scaled_to(int requests_now) const;
+};
+void to_json(Json& json, const EarlierNoise& n);
+void from_json(const Json& json, EarlierNoise& n);
 
 struct LearnedLimits {
   NeighbourLimits limits;
@@ -47,11 +60,17 @@ class HostMemory {
   // Keeps the latest kMostHostLegs. Reads the file again first, so that two sessions of one machine
   // lose little of each other; a disk that cannot be written to costs the memory, not the session.
   void remember(const HostLeg& leg);
+  // By what was measured (model, engine, traffic): kMostNoises of them.
+  std::optional<EarlierNoise> noise(const std::string& key) const;
+  void remember_noise(const std::string& key, const EarlierNoise& noise);
+  static constexpr size_t kMostNoises = 50;
 
  private:
   void read();
+  void write() const;
   const std::filesystem::path file_;
   std::vector<HostLeg> legs_;
+  std::map<std::string, EarlierNoise> noises_;
 };
 
 }  // namespace hyperloom

@@ -99,6 +99,30 @@ TEST(HostMemory, ADamagedFileIsForgottenAndADiskThatRefusesIsNoError) {
   EXPECT_EQ(nowhere.legs().size(), 1u);
 }
 
+TEST(HostMemory, RemembersNoiseByWhatWasMeasured) {
+  const TempDir dir;
+  HostMemory memory(dir.path(), "h");
+  EXPECT_FALSE(memory.noise("a"));
+  memory.remember({0.1, 0.2, 0.3});
+  memory.remember_noise("a", {64, {0.01, -0.02}});
+  memory.remember({0.1, 0.2, 0.3});
+  const HostMemory again(dir.path(), "h");
+  EXPECT_EQ(again.legs().size(), 2u);
+  EXPECT_EQ(again.noise("a")->requests, 64);
+  EXPECT_EQ(again.noise("a")->values, (std::vector<double>{0.01, -0.02}));
+  for (int i = 0; i < 60; ++i) memory.remember_noise("k" + std::to_string(i), {1, {0.1}});
+  memory.remember_noise("0", {2, {0.2}});
+  EXPECT_EQ(HostMemory(dir.path(), "h").noise("0")->requests, 2);
+  EXPECT_FALSE(HostMemory(dir.path(), "h").noise("a"));
+}
+
+TEST(EarlierNoise, ShorterLegsAreNoisierLongerOnesNotTakenForQuieter) {
+  const EarlierNoise noise{400, {0.01}};
+  EXPECT_DOUBLE_EQ(noise.scaled_to(100).at(0), 0.02);
+  EXPECT_DOUBLE_EQ(noise.scaled_to(1600).at(0), 0.01);
+  EXPECT_DOUBLE_EQ(noise.scaled_to(0).at(0), 0.01);
+}
+
 TEST(HostId, TellsMachinesApart) {
   EXPECT_EQ(host_id("a").size(), 12u);
   EXPECT_EQ(host_id("a"), host_id("a"));

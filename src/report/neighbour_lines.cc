@@ -28,6 +28,8 @@ double greatest(const std::vector<double>& values) {
 std::vector<std::string> neighbour_lines(const SessionState& state) {
   if (!state.probe) return {};
   std::vector<std::string> lines = {"a leg is void with " + limits_text(state.probe->neighbour_limits)};
+  if (state.probe->earlier_noise)
+    lines.push_back("until its own legs told enough, the noise was started with pairs that `doctor --noise` had measured here");
   std::vector<const Neighbours*> legs;
   for (const LegRecord& leg : state.legs)
     if (leg.good() && leg.done->result->neighbours.seconds > 0)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "candidate/build.h"
 #include "candidate/facts.h"
@@ -43,6 +44,13 @@ LaunchSpec launch_of(const Pack& pack, const SessionState& state, const Candidat
 }
 
 HostMemory host_memory(const MachineFacts& machine) { return HostMemory(cache_root() / "hosts", host_id(machine.id())); }
+
+std::string noise_key(const Workload& workload, const std::string& model_sha256) {
+  Json all = to_json_value(workload), traffic = all.at("traffic");
+  traffic.erase("seed");
+  const Json key = {model_sha256, all.value("engine", Json()), all.value("machine", Json()), traffic, workload.objective.maximize};
+  return sha256_hex(key.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16);
+}
 
 namespace {
 
@@ -100,7 +108,9 @@ ProbeEvent RealWorld::probe(const SessionState& state) {
   };
   event.engine_version = !state.workload.engine_version.empty() ? state.workload.engine_version : pin("release");
   event.source_commit = pin("commit");
-  event.neighbour_limits = learned_limits(host_memory(event.machine).legs());
+  const HostMemory memory = host_memory(event.machine);
+  event.neighbour_limits = learned_limits(memory.legs());
+  event.earlier_noise = memory.noise(noise_key(state.workload, event.model.sha256));
   event.cost_s = clock_.mono_s() - start;
   return event;
 }

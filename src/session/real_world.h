@@ -38,6 +38,8 @@ LaunchSpec launch_of(const Pack& pack, const SessionState& state, const Candidat
 
 // What earlier legs taught of this host; under the cache folder.
 HostMemory host_memory(const MachineFacts& machine);
+// What noise depends on besides the host: model, engine, cores, traffic and objective of a workload.
+std::string noise_key(const Workload& workload, const std::string& model_sha256);
 
 RecipeKey recipe_key(const Pack& pack, const SessionState& state);
 

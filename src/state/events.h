@@ -28,6 +28,7 @@ struct ProbeEvent {
   std::string pack, engine_version, source_commit;
   double cost_s = 0;
   LearnedLimits neighbour_limits;            // for all legs of the session
+  std::optional<EarlierNoise> earlier_noise; // starts the noise pool
 };
 
 // build.done. Failed builds are facts too.

@@ -53,6 +53,7 @@ void fields(Visit& visit, E& e) {
   visit("source_commit", e.source_commit);
   visit("cost_s", e.cost_s);
   visit("neighbour_limits", e.neighbour_limits);
+  visit("earlier_noise", e.earlier_noise);
 }
 
 template <class Visit, Is<BuildEvent> E>

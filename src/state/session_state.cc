@@ -78,9 +78,7 @@ void on_probe(SessionState& s, const Json& body) {
     Stage stage{.id = "S0", .name = "stock", .kind = s.enabled->climbed ? "enablement" : "stock", .kept = true};
     s.stages.push_back(stage);
   } else if (what == "noise") {
-    std::vector<double> logs;
-    for (const LegRecord* leg : s.good_legs("stock")) logs.push_back(std::log(leg->done->result->value));
-    s.pool.add_stock_legs(logs);
+    s.pool = first_pool(s);
     s.noise_known = true;
   } else if (what == "recipes") {
     s.replay_looked_up = true;
@@ -280,6 +278,16 @@ void apply(SessionState& s, const Entry& e) {
       p->status = ProposalStatus::Screened;
     }
   }
+}
+
+NoisePool first_pool(const SessionState& s) {
+  NoisePool pool;
+  if (s.probe && s.probe->earlier_noise && s.enabled)
+    pool.start_with(s.probe->earlier_noise->scaled_to(s.enabled->leg_requests));
+  std::vector<double> logs;
+  for (const LegRecord* leg : s.good_legs("stock")) logs.push_back(std::log(leg->done->result->value));
+  pool.add_stock_legs(logs);
+  return pool;
 }
 
 SessionState fold(const std::vector<Entry>& entries) {

@@ -118,6 +118,9 @@ struct SessionState {
   double left_s() const { return workload.time_s - spent_s; }
 };
 
+// The noise pool as it stands when the stock legs are measured: these, started with an earlier day's pairs.
+NoisePool first_pool(const SessionState& state);
+
 // Folds one entry. Unknown `x-` types are skipped.
 void apply(SessionState& state, const Entry& entry);
 SessionState fold(const std::vector<Entry>& entries);

@@ -75,6 +75,28 @@ TEST(Fold, WhatOtherLoadSpoiledStaysPaidFor) {
   EXPECT_TRUE(t.s.leg("L1")->void_reason.empty());
 }
 
+TEST(Fold, AnEarlierDaysNoiseStartsThePool) {
+  Tale t;
+  ProbeEvent probe;
+  probe.earlier_noise = EarlierNoise{400, {0.01, -0.01, 0.01, -0.01, 0.01}};
+  Json machine = probe;
+  machine["what"] = "machine";
+  t.tell("probe", machine);
+  Json enabled = Enabled{.build = "native", .leg_requests = 100};
+  enabled["what"] = "enabled";
+  t.tell("probe", enabled);
+  double value = 100;
+  for (const char* id : {"S1", "S2", "S3", "S4"}) {
+    t.tell("leg.started", {{"plan", LegPlan{.id = id, .purpose = "stock", .group = "stock"}}});
+    t.done(id, value += 0.1, 10);
+  }
+  t.tell("probe", {{"what", "noise"}});
+  EXPECT_EQ(t.s.pool.df(), 3 + NoisePool::kMostEarlier);
+  EXPECT_DOUBLE_EQ(t.s.pool.values().back(), -0.02) << "a quarter of the requests: twice the noise";
+  t.s.probe->earlier_noise.reset();
+  EXPECT_EQ(first_pool(t.s).df(), 3);
+}
+
 TEST(Fold, ASweepPointShowsThePresentIncumbentOnly) {
   Tale t;
   auto leg = [&](const std::string& id, const std::string& arm, const Candidate& candidate, double value) {

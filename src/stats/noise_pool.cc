@@ -13,6 +13,12 @@ namespace {
 constexpr double kLeastClip = 0.0015;
 constexpr double kNormalMad = 0.6745;
 
+double rms(const std::vector<double>& values) {
+  double squares = 0;
+  for (double value : values) squares += value * value;
+  return values.empty() ? 0 : std::sqrt(squares / static_cast<double>(values.size()));
+}
+
 void check_finite(const std::vector<double>& values) {
   for (double value : values)
     if (!std::isfinite(value))
@@ -56,22 +62,37 @@ void NoisePool::add_comparison(const std::vector<double>& differences) {
   df_ += static_cast<int>(differences.size()) - 1;
 }
 
+void NoisePool::start_with(const std::vector<double>& earlier) {
+  earlier_.clear();
+  for (double value : earlier)
+    if (std::isfinite(value) && earlier_.size() < kMostEarlier) earlier_.push_back(value);
+}
+
+int NoisePool::df() const {
+  return df_ + (earlier_count() ? static_cast<int>(earlier_.size()) : 0);
+}
+
+std::vector<double> NoisePool::values() const {
+  std::vector<double> all = values_;
+  if (!earlier_count()) return all;
+  const double quiet = rms(earlier_);
+  const double scale = quiet > 0 ? std::max(1.0, rms(values_) / quiet) : 1;
+  for (double value : earlier_) all.push_back(scale * value);
+  return all;
+}
+
 double NoisePool::clip_limit(double clip) const {
-  std::vector<double> sizes(values_.size());
-  std::transform(values_.begin(), values_.end(), sizes.begin(),
-                 [](double v) { return std::fabs(v); });
+  std::vector<double> sizes = values();
+  for (double& size : sizes) size = std::fabs(size);
   return std::max(clip * median(std::move(sizes)) / kNormalMad, kLeastClip);
 }
 
 double NoisePool::pair_sd() const {
-  if (values_.empty()) return 0;
+  std::vector<double> clamped = values();
+  if (clamped.empty()) return 0;
   const double limit = clip_limit();
-  double squares = 0;
-  for (double value : values_) {
-    const double clamped = std::clamp(value, -limit, limit);
-    squares += clamped * clamped;
-  }
-  return std::sqrt(squares / static_cast<double>(values_.size()));
+  for (double& value : clamped) value = std::clamp(value, -limit, limit);
+  return rms(clamped);
 }
 
 }  // namespace hyperloom

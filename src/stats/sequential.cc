@@ -43,8 +43,9 @@ PooledT pooled_t(const NoisePool& pool, const std::vector<double>& differences, 
   t.clip_limit = pool.clip_limit(clip);
   const auto clamp = [&](double value) { return std::clamp(value, -t.clip_limit, t.clip_limit); };
   double v0 = 0, squares = 0;
-  for (double c : pool.values()) v0 += clamp(c) * clamp(c);
-  v0 /= static_cast<double>(pool.values().size());
+  const std::vector<double> values = pool.values();
+  for (double c : values) v0 += clamp(c) * clamp(c);
+  v0 /= static_cast<double>(values.size());
   for (double d : differences) {
     if (!std::isfinite(d))
       throw internal_error("a pair's log ratio is not finite: was a throughput 0?");

@@ -19,14 +19,20 @@ class NoisePool {
   void add_stock_legs(const std::vector<double>& log_values);      // df += L-1
   void add_null_pairs(const std::vector<double>& differences);     // A/A; df += count
   void add_comparison(const std::vector<double>& differences);     // after its verdict; n >= 2; df += n-1
+  // A/A pairs of an earlier day, same host, model and traffic: the first kMostEarlier of them count, 1 df each, from the
+  // pool's first own df until it has kOwnIsEnough. Scaled up where they are quieter than the pool's own values: a host
+  // may have become noisier since, and a pool that is too quiet keeps by luck. Values that are not finite are left out.
+  void start_with(const std::vector<double>& earlier_differences);
+  static constexpr int kMostEarlier = 4, kOwnIsEnough = 5;
   double pair_sd() const;                                          // rms of the clamped values; 0 when empty
   // Clamp for pool and candidate alike: clip robust standard deviations, at least 0.15 %.
   double clip_limit(double clip = 3.0) const;
-  int df() const { return df_; }
-  const std::vector<double>& values() const { return values_; }
+  int df() const;
+  std::vector<double> values() const;
 
  private:
-  std::vector<double> values_;
+  bool earlier_count() const { return df_ >= 1 && df_ < kOwnIsEnough && !earlier_.empty(); }
+  std::vector<double> values_, earlier_;
   int df_ = 0;
 };
 

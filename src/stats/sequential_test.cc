@@ -23,6 +23,31 @@ NoisePool example_pool() {
   return pool;
 }
 
+TEST(NoisePool, AnEarlierDayStartsThePoolAndGoes) {
+  NoisePool pool;
+  pool.start_with({0.02, std::nan(""), -0.02, 0.02, -0.02, 9, 9});
+  EXPECT_EQ(pool.df(), 0) << "alone it proves nothing about today";
+  EXPECT_TRUE(pool.values().empty());
+  EXPECT_EQ(pool.pair_sd(), 0);
+  pool.add_stock_legs({0.01, -0.01, 0.01, -0.01});
+  EXPECT_EQ(pool.df(), 3 + 4);
+  EXPECT_EQ(pool.values().size(), 8u);
+  EXPECT_NEAR(pool.pair_sd(), std::sqrt((0.02 * 0.02 + 0.01 * 0.01 * 8 / 3) / 2), 1e-9);
+  pool.add_comparison({0.001, 0.002, 0.003});
+  EXPECT_EQ(pool.df(), 5) << "from 5 df of its own the session knows better";
+  EXPECT_EQ(pool.values().size(), 7u);
+}
+
+TEST(NoisePool, AQuieterDayIsScaledUpToToday) {
+  NoisePool with, without;
+  for (NoisePool* pool : {&with, &without}) pool->add_stock_legs({0.01, -0.01, 0.01, -0.01});
+  with.start_with({0.001, -0.001, 0.001, -0.001});
+  EXPECT_NEAR(with.pair_sd(), without.pair_sd(), 1e-12);
+  with.start_with({0, 0});
+  EXPECT_LT(with.pair_sd(), without.pair_sd());   // nothing to scale
+  EXPECT_GT(with.pair_sd(), 0.5 * without.pair_sd());
+}
+
 TEST(StudentT, TableValues) {
   EXPECT_NEAR(student_t_upper_tail(2.015048, 5), 0.05, 1e-7);
   EXPECT_NEAR(student_t_upper_quantile(0.025, 4), 2.776445, 1e-6);
